@@ -1,0 +1,29 @@
+/* A check's whole way, for the daemon: what <laju/laju.h> says of laju_limiter, with the clock read by the caller.
+ *
+ * The public functions (laju_limiter_check, ...) read the clock, validate, and call these. The doors have validated what
+ * came from outside, and read the clock once a loop turn. Any thread.
+ */
+#ifndef LAJU_LIMITER_LIMITER_H
+#define LAJU_LIMITER_LIMITER_H
+
+#include "table/table.h"
+#include <laju/laju.h>
+
+/* The limiter's clock: microseconds since the epoch. */
+int64_t laju_limiter_now_us(const laju_limiter *limiter);
+
+/* All charged or none; true where allowed. 1 to LAJU_CHECKS_MAX valid checks. */
+bool laju_limiter_decide_all(laju_limiter *limiter, const laju_check *checks, size_t count, int64_t now_us,
+                             laju_decision *decisions);
+
+/* Independent checks. */
+void laju_limiter_decide_each(laju_limiter *limiter, const laju_check *checks, size_t count, int64_t now_us,
+                              laju_decision *decisions);
+
+/* True where the key was known. */
+bool laju_limiter_forget(laju_limiter *limiter, const laju_rule *rule, const char *key, size_t key_len, int64_t now_us);
+
+/* The store, for its statistics, sweeps and snapshots. */
+laju_table *laju_limiter_table(laju_limiter *limiter);
+
+#endif

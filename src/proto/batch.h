@@ -1,0 +1,55 @@
+/* What a codec and the limiter pass to each other: the requests parsed from one run of bytes, and their decisions.
+ *
+ * A codec is fed bytes and fills a batch with asks, in the order in which they came; laju_batch_decide has them decided; the
+ * codec then writes a reply for each, in the same order. A worker owns one batch and uses it again and again: nothing is
+ * allocated. Checks' keys point into the bytes that were fed, so those must stay until the replies are written.
+ */
+#ifndef LAJU_PROTO_BATCH_H
+#define LAJU_PROTO_BATCH_H
+
+#include "limiter/limiter.h"
+#include <laju/laju.h>
+
+#define LAJU_BATCH_ASKS 128     /* requests in one batch */
+#define LAJU_BATCH_CHECKS 1024  /* checks in one batch; one request brings at most LAJU_EACH_MAX */
+#define LAJU_EACH_MAX 1000      /* independent checks in one request (POST /v1/batch, LAJU.MCHECK) */
+#define LAJU_BATCH_NOTES 65536  /* bytes of replies that need no decision; one is at most LAJU_NOTE_MAX */
+#define LAJU_NOTE_MAX 4096
+
+typedef enum laju_ask_kind {
+  LAJU_ASK_NOTE,  /* nothing to decide: the reply is written already, in `notes` */
+  LAJU_ASK_ALL,   /* 1 to LAJU_CHECKS_MAX checks, all charged or none */
+  LAJU_ASK_EACH,  /* 1 to LAJU_EACH_MAX independent checks */
+  LAJU_ASK_RESET, /* forget the one check's key; `known` is the answer */
+} laju_ask_kind;
+
+typedef struct laju_ask {
+  laju_ask_kind kind;
+  bool allowed;          /* ALL: the request's answer */
+  bool known;            /* RESET: the answer */
+  bool close;            /* the connection ends after this reply */
+  uint16_t form;         /* the codec's own: how to write the reply */
+  uint16_t flags;        /* the codec's own */
+  uint32_t first, count; /* its checks and decisions; or, for a note, its bytes */
+} laju_ask;
+
+typedef struct laju_batch {
+  size_t ask_count, check_count, note_len;
+  int64_t now_us; /* the time that decided: headers are told from it */
+  laju_ask asks[LAJU_BATCH_ASKS];
+  laju_check checks[LAJU_BATCH_CHECKS];
+  laju_decision decisions[LAJU_BATCH_CHECKS];
+  laju_rule rules[LAJU_BATCH_CHECKS]; /* rules made for one check (inline limits, CL.THROTTLE): rules[i] for checks[i] */
+  char notes[LAJU_BATCH_NOTES];
+} laju_batch;
+
+/* Forgets everything in it. Cheap: only counts are reset. */
+void laju_batch_clear(laju_batch *batch);
+
+/* Can one more request of `checks` checks be added, and a note besides? */
+bool laju_batch_has_room(const laju_batch *batch, size_t checks);
+
+/* Decides every ask, in order; runs of independent requests go to the limiter together. */
+void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us);
+
+#endif

@@ -1,0 +1,24 @@
+/* The table on disk, so that a restart forgets nothing.
+ *
+ * Written aside (PATH.tmp), checksummed, mode 0600, synced, then renamed; it holds the hash key, the time it was taken, and
+ * every key that is not as good as new. Numbers are little endian; the format is in docs/architecture.md.
+ */
+#ifndef LAJU_TABLE_SNAPSHOT_H
+#define LAJU_TABLE_SNAPSHOT_H
+
+#include "table/table.h"
+
+/* Writes a snapshot while other threads go on deciding: each bucket is copied under its lock, so each key is whole. One save
+ * at a time. LAJU_ERR_SYSTEM, with `why` in words; then what stood at `path` still stands. */
+int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, char why[LAJU_TEXT_SIZE]);
+
+/* Reads a snapshot into a table that nobody has used yet; the table takes over its hash key. A table of another size takes
+ * it too (where it is smaller, who goes is decided as for a full bucket). `*taken_us` is when it was taken: the clock must
+ * not start below it. LAJU_ERR_SNAPSHOT (truncated, corrupt, not ours, a newer format), LAJU_ERR_SYSTEM (errno; ENOENT where
+ * there is none), LAJU_ERR_MEMORY; then the table is empty and `why` says what is wrong. */
+int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, char why[LAJU_TEXT_SIZE]);
+
+/* The same from bytes in memory (what the fuzzer feeds). */
+int laju_snapshot_decode(laju_table *table, const void *bytes, size_t len, int64_t *taken_us, char why[LAJU_TEXT_SIZE]);
+
+#endif
