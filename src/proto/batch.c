@@ -1,0 +1,54 @@
+#include "proto/batch.h"
+
+void laju_batch_clear(laju_batch *batch) {
+  batch->ask_count = 0;
+  batch->check_count = 0;
+  batch->note_len = 0;
+}
+
+bool laju_batch_has_room(const laju_batch *batch, size_t checks) {
+  return batch->ask_count < LAJU_BATCH_ASKS && checks <= LAJU_BATCH_CHECKS - batch->check_count &&
+         LAJU_NOTE_MAX <= LAJU_BATCH_NOTES - batch->note_len;
+}
+
+/* A request of one check is decided alike alone and among independent ones, so runs of them go together. */
+static bool independent(const laju_ask *ask) {
+  return ask->kind == LAJU_ASK_EACH || (ask->kind == LAJU_ASK_ALL && ask->count == 1);
+}
+
+/* Decides the independent asks from `at` on, as one run; notes between them do not end it. Returns the ask after it. */
+static size_t decide_run(laju_batch *batch, size_t at, laju_limiter *limiter) {
+  size_t end = at;
+  uint32_t first = batch->asks[at].first, after = first;
+  for (; end < batch->ask_count; end++) {
+    const laju_ask *ask = &batch->asks[end];
+    if (ask->kind == LAJU_ASK_NOTE) continue;
+    if (!independent(ask)) break;
+    after = ask->first + ask->count;
+  }
+  laju_limiter_decide_each(limiter, &batch->checks[first], after - first, batch->now_us, &batch->decisions[first]);
+  for (size_t i = at; i < end; i++) {
+    laju_ask *ask = &batch->asks[i];
+    if (ask->kind == LAJU_ASK_ALL) ask->allowed = batch->decisions[ask->first].allowed;
+  }
+  return end;
+}
+
+void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us) {
+  batch->now_us = now_us;
+  for (size_t i = 0; i < batch->ask_count;) {
+    laju_ask *ask = &batch->asks[i];
+    const laju_check *checks = &batch->checks[ask->first];
+    if (ask->kind == LAJU_ASK_NOTE) {
+      i++;
+    } else if (independent(ask)) {
+      i = decide_run(batch, i, limiter);
+    } else if (ask->kind == LAJU_ASK_ALL) {
+      ask->allowed = laju_limiter_decide_all(limiter, checks, ask->count, now_us, &batch->decisions[ask->first]);
+      i++;
+    } else {
+      ask->known = laju_limiter_forget(limiter, checks->rule, checks->key, checks->key_len, now_us);
+      i++;
+    }
+  }
+}
