@@ -38,35 +38,35 @@ extern "C" {
 
 /* ---- limits of everything ------------------------------------------------------------------------------------------ */
 
-#define LAJU_TOKENS_MAX UINT32_MAX                     /* largest limit, burst and cost */
-#define LAJU_LOG_LIMIT_MAX 65536                       /* largest limit of a sliding-window-log */
-#define LAJU_PERIOD_MIN_US INT64_C(1000)               /* 1 ms */
+#define LAJU_TOKENS_MAX UINT32_MAX                          /* largest limit, burst and cost */
+#define LAJU_LOG_LIMIT_MAX 65536                            /* largest limit of a sliding-window-log */
+#define LAJU_PERIOD_MIN_US INT64_C(1000)                    /* 1 ms */
 #define LAJU_PERIOD_MAX_US (INT64_C(366) * 86400 * 1000000) /* 366 days */
-#define LAJU_WAIT_MAX_US ((INT64_C(1) << 53) - 1)      /* 285 years: where a wait stops being exact */
-#define LAJU_TIME_MAX_US ((INT64_C(1) << 53) - 1)      /* latest time that may be passed in, since the epoch */
-#define LAJU_NEVER INT64_C(-1)                         /* retry_after_us where waiting cannot help */
-#define LAJU_KEY_MAX 1024                              /* bytes of a key; at least 1 */
-#define LAJU_NAME_MAX 64                               /* bytes of a rule's name: [A-Za-z0-9_.-]{1,64} */
-#define LAJU_CHECKS_MAX 16                             /* checks of one request, all charged or none */
-#define LAJU_TEXT_SIZE 256                             /* room for an error's text */
+#define LAJU_WAIT_MAX_US ((INT64_C(1) << 53) - 1)           /* 285 years: where a wait stops being exact */
+#define LAJU_TIME_MAX_US ((INT64_C(1) << 53) - 1)           /* latest time that may be passed in, since the epoch */
+#define LAJU_NEVER INT64_C(-1)                              /* retry_after_us where waiting cannot help */
+#define LAJU_KEY_MAX 1024                                   /* bytes of a key; at least 1 */
+#define LAJU_NAME_MAX 64                                    /* bytes of a rule's name: [A-Za-z0-9_.-]{1,64} */
+#define LAJU_CHECKS_MAX 16                                  /* checks of one request, all charged or none */
+#define LAJU_TEXT_SIZE 256                                  /* room for an error's text */
 
 /* ---- errors -------------------------------------------------------------------------------------------------------- */
 
 typedef enum laju_error {
-  LAJU_ERR_LIMIT = -1,         /* limit above LAJU_TOKENS_MAX, or above LAJU_LOG_LIMIT_MAX for a log */
-  LAJU_ERR_PERIOD = -2,        /* period outside 1 ms to 366 days */
-  LAJU_ERR_PERIOD_TICK = -3,   /* no tick divides the period finely enough: laju_period_nearest names one that works */
-  LAJU_ERR_BURST = -4,         /* burst 0 where limit is not, or burst given to an algorithm that has none */
-  LAJU_ERR_COST = -5,          /* cost above LAJU_TOKENS_MAX */
-  LAJU_ERR_ALGORITHM = -6,     /* not one of the five */
-  LAJU_ERR_NAME = -7,          /* not [A-Za-z0-9_.-]{1,64} */
-  LAJU_ERR_KEY = -8,           /* empty, or longer than LAJU_KEY_MAX */
-  LAJU_ERR_CHECKS = -9,        /* no check, or more than LAJU_CHECKS_MAX in one request */
-  LAJU_ERR_TEXT = -10,         /* a rule's text that cannot be read */
-  LAJU_ERR_TIME = -11,         /* a time outside 0 to LAJU_TIME_MAX_US */
-  LAJU_ERR_MEMORY = -12,       /* memory could not be had, or the amount asked for is outside its range */
-  LAJU_ERR_SYSTEM = -13,       /* a system call failed: errno says why */
-  LAJU_ERR_SNAPSHOT = -14,     /* a snapshot that is truncated, corrupt, or not one */
+  LAJU_ERR_LIMIT = -1,       /* limit above LAJU_TOKENS_MAX, or above LAJU_LOG_LIMIT_MAX for a log */
+  LAJU_ERR_PERIOD = -2,      /* period outside 1 ms to 366 days */
+  LAJU_ERR_PERIOD_TICK = -3, /* no tick divides the period finely enough: laju_period_nearest names one that works */
+  LAJU_ERR_BURST = -4,       /* burst 0 where limit is not, or burst given to an algorithm that has none */
+  LAJU_ERR_COST = -5,        /* cost above LAJU_TOKENS_MAX */
+  LAJU_ERR_ALGORITHM = -6,   /* not one of the five */
+  LAJU_ERR_NAME = -7,        /* not [A-Za-z0-9_.-]{1,64} */
+  LAJU_ERR_KEY = -8,         /* empty, or longer than LAJU_KEY_MAX */
+  LAJU_ERR_CHECKS = -9,      /* no check, or more than LAJU_CHECKS_MAX in one request */
+  LAJU_ERR_TEXT = -10,       /* a rule's text that cannot be read */
+  LAJU_ERR_TIME = -11,       /* a time outside 0 to LAJU_TIME_MAX_US */
+  LAJU_ERR_MEMORY = -12,     /* memory could not be had, or the amount asked for is outside its range */
+  LAJU_ERR_SYSTEM = -13,     /* a system call failed: errno says why */
+  LAJU_ERR_SNAPSHOT = -14,   /* a snapshot that is truncated, corrupt, or not one */
 } laju_error;
 
 /* The field that an error is about ("limit", "key", ...) and what is allowed there ("0 to 4294967295"). Static strings;
@@ -94,13 +94,13 @@ LAJU_API int laju_algorithm_find(const char *name, size_t len, laju_algorithm *o
 
 /* A rule, ready to decide with. Made by laju_rule_init or laju_rule_parse; read its members, do not write them. */
 typedef struct laju_rule {
-  uint64_t id[2];              /* names (name, algorithm, period): what a key's state belongs to, beside the key */
-  int64_t period;              /* ticks */
-  int64_t tick_us;             /* 1 us to 100 s: the smallest power of ten that divides the period into <= 2^20 ticks */
-  uint32_t limit;              /* tokens per period */
-  uint32_t capacity;           /* the most that can be taken at once: burst for buckets, else limit; 0 where limit is 0 */
+  uint64_t id[2];    /* names (name, algorithm, period): what a key's state belongs to, beside the key */
+  int64_t period;    /* ticks */
+  int64_t tick_us;   /* 1 us to 100 s: the smallest power of ten that divides the period into <= 2^20 ticks */
+  uint32_t limit;    /* tokens per period */
+  uint32_t capacity; /* the most that can be taken at once: burst for buckets, else limit; 0 where limit is 0 */
   laju_algorithm algorithm;
-  uint32_t cost;               /* what a check costs where it does not say; 1 after init */
+  uint32_t cost; /* what a check costs where it does not say; 1 after init */
   char name[LAJU_NAME_MAX + 1];
 } laju_rule;
 
@@ -120,19 +120,19 @@ LAJU_API int64_t laju_period_nearest(int64_t period_us);
 /* ---- checks and decisions ------------------------------------------------------------------------------------------ */
 
 typedef struct laju_check {
-  const laju_rule *rule;       /* must outlive the call */
-  const char *key;             /* 1 to LAJU_KEY_MAX bytes, any bytes; must outlive the call */
+  const laju_rule *rule; /* must outlive the call */
+  const char *key;       /* 1 to LAJU_KEY_MAX bytes, any bytes; must outlive the call */
   uint32_t key_len;
-  uint32_t cost;               /* tokens; 0 peeks: always allowed, answers, changes nothing */
+  uint32_t cost; /* tokens; 0 peeks: always allowed, answers, changes nothing */
 } laju_check;
 
 typedef struct laju_decision {
-  int64_t retry_after_us;      /* a denial: the least wait after which the same check passes, or LAJU_NEVER; else 0 */
-  int64_t more_after_us;       /* the least wait after which `remaining` is larger; 0 where it is the limit already */
-  int64_t reset_after_us;      /* the least wait after which the key is as good as new */
-  int64_t delay_us;            /* leaky bucket: how long this admitted request waits its turn */
-  uint32_t limit;              /* the rule's capacity */
-  uint32_t remaining;          /* the largest cost that would be admitted now, after this decision; <= limit */
+  int64_t retry_after_us; /* a denial: the least wait after which the same check passes, or LAJU_NEVER; else 0 */
+  int64_t more_after_us;  /* the least wait after which `remaining` is larger; 0 where it is the limit already */
+  int64_t reset_after_us; /* the least wait after which the key is as good as new */
+  int64_t delay_us;       /* leaky bucket: how long this admitted request waits its turn */
+  uint32_t limit;         /* the rule's capacity */
+  uint32_t remaining;     /* the largest cost that would be admitted now, after this decision; <= limit */
   bool allowed;
 } laju_decision;
 
@@ -148,8 +148,8 @@ LAJU_API size_t laju_decision_tightest(const laju_decision *decisions, size_t co
 typedef struct laju_limiter laju_limiter;
 
 typedef struct laju_limiter_options {
-  uint64_t memory_bytes;       /* bound on what keys take in all; 0: 256 MiB; 1 MiB to 1 TiB. Mapped, used as keys come */
-  uint64_t memory_logs_bytes;  /* the part of it for sliding logs; 0: a quarter */
+  uint64_t memory_bytes; /* bound on what keys take in all; 0: 256 MiB; 1 MiB to 1 TiB. Mapped, used as keys come */
+  uint64_t memory_logs_bytes; /* the part of it for sliding logs; 0: a quarter */
 } laju_limiter_options;
 
 /* Makes an empty limiter. `options` may be NULL. Errors: LAJU_ERR_MEMORY, LAJU_ERR_SYSTEM. */
@@ -161,7 +161,8 @@ LAJU_API void laju_limiter_free(laju_limiter *limiter);
 /* Decides one request of 1 to LAJU_CHECKS_MAX checks, now: all are charged or none. `decisions` has a place for each, in
  * the same order. Returns 1 where the request is allowed, 0 where one refuses (then nothing is charged), or LAJU_ERR_KEY,
  * LAJU_ERR_CHECKS (nothing is charged, nothing written). */
-LAJU_API int laju_limiter_check(laju_limiter *limiter, const laju_check *checks, size_t count, laju_decision *decisions);
+LAJU_API int laju_limiter_check(laju_limiter *limiter, const laju_check *checks, size_t count,
+                                laju_decision *decisions);
 
 /* Decides `count` independent checks, each for itself: the fast way for many. Same errors; any count from 1. */
 LAJU_API int laju_limiter_check_each(laju_limiter *limiter, const laju_check *checks, size_t count,

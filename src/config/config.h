@@ -15,15 +15,15 @@
 typedef struct laju_config {
   char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", "[::1]:8080", "unix:/path"; "" is off */
   char listen_resp[LAJU_ADDRESS_MAX];
-  uint32_t workers;                   /* 0: as many as CPUs allow */
+  uint32_t workers; /* 0: as many as CPUs allow */
   uint64_t memory_bytes;
   uint64_t memory_logs_bytes;
-  char snapshot_path[LAJU_PATH_MAX];  /* "": no snapshot */
+  char snapshot_path[LAJU_PATH_MAX]; /* "": no snapshot */
   int64_t snapshot_interval_us;
   bool inline_limits;
   bool resp_admin;
-  char resp_password[256];            /* "": none */
-  laju_rule *rules;                   /* `rule_count`, owned */
+  char resp_password[256]; /* "": none */
+  laju_rule *rules;        /* `rule_count`, owned */
   size_t rule_count;
 } laju_config;
 

@@ -92,7 +92,7 @@ static int64_t counter_over(const laju_rule *rule, const windows *w, int64_t n) 
 static int64_t counter_retry(const laju_rule *rule, const windows *w, int64_t n) {
   const int64_t P = rule->period, L = rule->limit;
   if (w->curr + n <= L) return laju_ceil_div(counter_over(rule, w, n), w->prev); /* prev's weight will fall enough */
-  return P - w->e + laju_ceil_div((w->curr + n - L) * P, w->curr);               /* once this window is the previous one */
+  return P - w->e + laju_ceil_div((w->curr + n - L) * P, w->curr); /* once this window is the previous one */
 }
 
 static finding decide_sliding_window_counter(const laju_rule *rule, laju_state *state, laju_moment at, int64_t n) {
@@ -137,11 +137,12 @@ void laju_decide(const laju_rule *rule, laju_state *state, int64_t now_us, uint3
   laju_moment at = laju_moment_at(rule, now_us, held_until(rule, state));
   finding f = find(rule, state, at, never ? 0 : cost);
   bool allowed = !never && (f.allowed || cost == 0); /* a peek is always allowed, also over a lowered limit */
+  int64_t retry_after_us = allowed ? 0 : laju_moment_wait(rule, at, f.retry);
   *out = (laju_decision){
       .allowed = allowed,
       .limit = rule->capacity,
       .remaining = f.remaining > 0 ? (uint32_t)f.remaining : 0,
-      .retry_after_us = never ? LAJU_NEVER : allowed ? 0 : laju_moment_wait(rule, at, f.retry),
+      .retry_after_us = never ? LAJU_NEVER : retry_after_us,
       .more_after_us = laju_moment_wait(rule, at, f.more),
       .reset_after_us = laju_moment_wait(rule, at, f.reset),
       .delay_us = allowed ? laju_moment_wait(rule, at, f.delay) : 0,

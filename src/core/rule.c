@@ -46,7 +46,8 @@ bool laju_name_valid(const char *name, size_t len) {
   if (len < 1 || len > LAJU_NAME_MAX) return false;
   for (size_t i = 0; i < len; i++) {
     char c = name[i];
-    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    bool ok =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
     if (!ok) return false;
   }
   return true;

@@ -10,7 +10,7 @@
 
 typedef union laju_state {
   struct {
-    uint64_t used; /* what is missing from the token bucket, or stands in the leaky one's queue; a token is P units; < 2^52 */
+    uint64_t used; /* missing from the token bucket, or standing in the leaky one's queue; a token is P units; < 2^52 */
     uint64_t last; /* the last admission, in ticks; < 2^53 */
   } bucket;
   struct {

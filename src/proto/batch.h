@@ -10,10 +10,10 @@
 #include "limiter/limiter.h"
 #include <laju/laju.h>
 
-#define LAJU_BATCH_ASKS 128     /* requests in one batch */
-#define LAJU_BATCH_CHECKS 1024  /* checks in one batch; one request brings at most LAJU_EACH_MAX */
-#define LAJU_EACH_MAX 1000      /* independent checks in one request (POST /v1/batch, LAJU.MCHECK) */
-#define LAJU_BATCH_NOTES 65536  /* bytes of replies that need no decision; one is at most LAJU_NOTE_MAX */
+#define LAJU_BATCH_ASKS 128    /* requests in one batch */
+#define LAJU_BATCH_CHECKS 1024 /* checks in one batch; one request brings at most LAJU_EACH_MAX */
+#define LAJU_EACH_MAX 1000     /* independent checks in one request (POST /v1/batch, LAJU.MCHECK) */
+#define LAJU_BATCH_NOTES 65536 /* bytes of replies that need no decision; one is at most LAJU_NOTE_MAX */
 #define LAJU_NOTE_MAX 4096
 
 typedef enum laju_ask_kind {
@@ -39,7 +39,7 @@ typedef struct laju_batch {
   laju_ask asks[LAJU_BATCH_ASKS];
   laju_check checks[LAJU_BATCH_CHECKS];
   laju_decision decisions[LAJU_BATCH_CHECKS];
-  laju_rule rules[LAJU_BATCH_CHECKS]; /* rules made for one check (inline limits, CL.THROTTLE): rules[i] for checks[i] */
+  laju_rule rules[LAJU_BATCH_CHECKS]; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
   char notes[LAJU_BATCH_NOTES];
 } laju_batch;
 

@@ -18,9 +18,9 @@ typedef struct laju_parsed {
 } laju_parsed;
 
 typedef struct laju_codec {
-  const char *name;      /* "http", "resp" */
+  const char *name;       /* "http", "resp" */
   size_t connection_size; /* bytes of a connection's codec state: `connection` below, zeroed before init */
-  size_t input_max;      /* an unfinished request never needs more than this many bytes kept */
+  size_t input_max;       /* an unfinished request never needs more than this many bytes kept */
 
   void (*init)(void *connection, const laju_service *service);
 

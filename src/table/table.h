@@ -29,17 +29,17 @@ typedef struct laju_table laju_table;
 #define LAJU_TABLE_MEMORY_DEFAULT (UINT64_C(256) << 20)
 
 typedef struct laju_table_options {
-  uint64_t memory_bytes;   /* all of it, logs included; 0: LAJU_TABLE_MEMORY_DEFAULT */
-  uint64_t logs_bytes;     /* the part of it for logs; 0: a quarter */
+  uint64_t memory_bytes;    /* all of it, logs included; 0: LAJU_TABLE_MEMORY_DEFAULT */
+  uint64_t logs_bytes;      /* the part of it for logs; 0: a quarter */
   const uint64_t *hash_key; /* two words, for tests that repeat; NULL: from the kernel's random numbers */
 } laju_table_options;
 
 typedef struct laju_table_stats {
-  uint64_t slots;          /* how many keys there is room for */
-  uint64_t keys;           /* slots in use, those of keys that are as good as new included */
-  uint64_t evicted_fresh;  /* keys that made room and had nothing to lose */
-  uint64_t evicted_used;   /* keys that made room and forgot some usage */
-  uint64_t logs_bytes;     /* the slab's size */
+  uint64_t slots;         /* how many keys there is room for */
+  uint64_t keys;          /* slots in use, those of keys that are as good as new included */
+  uint64_t evicted_fresh; /* keys that made room and had nothing to lose */
+  uint64_t evicted_used;  /* keys that made room and forgot some usage */
+  uint64_t logs_bytes;    /* the slab's size */
   uint64_t logs_used_bytes;
   uint64_t logs_evicted_fresh, logs_evicted_used; /* logs that made room in the slab (not counted above) */
 } laju_table_stats;
