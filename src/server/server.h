@@ -1,0 +1,20 @@
+/* The daemon: doors, workers, signals, snapshots. One call runs all of it.
+ *
+ * Start: the last snapshot is loaded, the doors are opened (each is named on stderr as it is really bound), the workers
+ * start. SIGTERM or SIGINT drains: no new connections, requests that have begun are answered, idle connections are closed,
+ * all within LAJU_DRAIN_MS; a second signal does not wait. Then a last snapshot is written.
+ *
+ * What it has to say goes to stderr, a line each (base/log.h).
+ */
+#ifndef LAJU_SERVER_SERVER_H
+#define LAJU_SERVER_SERVER_H
+
+#include "config/config.h"
+
+#define LAJU_WORKERS_MAX 1024
+#define LAJU_DRAIN_MS 10000 /* how long requests that have begun may still take after SIGTERM */
+
+/* Serves until SIGTERM or SIGINT. Returns 0, or 1 after an error told on stderr. Once a process, from its main thread. */
+int laju_server_run(const laju_config *config);
+
+#endif
