@@ -4,8 +4,9 @@
 
 #include <laju/laju.h>
 
+/* `b` is above 0: a rule's limit, or a window's count where the law has just found it to weigh something. */
 static inline int64_t laju_ceil_div(int64_t a, int64_t b) {
-  return a / b + (a % b != 0);
+  return a / b + (a % b != 0); /* NOLINT(clang-analyzer-core.DivideZero): it cannot see through the products */
 }
 
 typedef struct laju_moment {

@@ -54,7 +54,8 @@ void laju_limiter_decide_each(laju_limiter *limiter, const laju_check *checks, s
   laju_table_decide_each(limiter->table, checks, count, now_us, decisions);
 }
 
-bool laju_limiter_forget(laju_limiter *limiter, const laju_rule *rule, const char *key, size_t key_len, int64_t now_us) {
+bool laju_limiter_forget(laju_limiter *limiter, const laju_rule *rule, const char *key, size_t key_len,
+                         int64_t now_us) {
   return laju_table_forget(limiter->table, rule, key, key_len, now_us);
 }
 

@@ -24,7 +24,8 @@ static bool has_name(const laju_rule *rule, const char *name, size_t len) {
 /* The place where this name stands, or the empty one where it would. */
 static uint32_t find_place(const laju_ruleset *rules, const char *name, size_t len) {
   uint32_t at = hash_name(name, len) & rules->mask;
-  while (rules->place[at] != 0 && !has_name(&rules->rules[rules->place[at] - 1], name, len)) at = (at + 1) & rules->mask;
+  while (rules->place[at] != 0 && !has_name(&rules->rules[rules->place[at] - 1], name, len))
+    at = (at + 1) & rules->mask;
   return at;
 }
 
