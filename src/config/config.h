@@ -12,12 +12,21 @@
 #define LAJU_PATH_MAX 1024   /* bytes of a path */
 #define LAJU_WHY_SIZE 1024   /* room for a configuration error */
 
+/* The limits of a configuration; beyond them it is refused. */
+#define LAJU_CONFIG_FILE_MAX (4 << 20) /* bytes of a file */
+#define LAJU_CONFIG_RULES_MAX 10000
+#define LAJU_CONFIG_WORKERS_MAX 1024
+#define LAJU_CONFIG_SNAPSHOT_PATH_MAX 1000 /* leaves room for the names beside it */
+#define LAJU_CONFIG_INTERVAL_MIN_US INT64_C(100000)
+#define LAJU_CONFIG_INTERVAL_MAX_US INT64_C(86400000000)
+
 typedef struct laju_config {
-  char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", "[::1]:8080", "unix:/path"; "" is off */
+  char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", ... as config/address.h reads it, never a name; "" is off */
   char listen_resp[LAJU_ADDRESS_MAX];
   uint32_t workers; /* 0: as many as CPUs allow */
   uint64_t memory_bytes;
-  uint64_t memory_logs_bytes;
+  uint64_t memory_logs_bytes;         /* the part of memory_bytes for sliding logs, never 0 */
+  uint32_t memory_logs_percent;       /* memory_logs_bytes follows memory_bytes as this share of it; 0: it was a size */
   char snapshot_path[LAJU_PATH_MAX]; /* "": no snapshot */
   int64_t snapshot_interval_us;
   bool inline_limits;
@@ -27,20 +36,33 @@ typedef struct laju_config {
   size_t rule_count;
 } laju_config;
 
-/* The defaults: HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, no snapshot, no rules. */
+/* The defaults: HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, a quarter of it for logs, inline limits allowed, no
+ * snapshot (an interval of 10 s where there is a path), no password, no rules. */
 void laju_config_init(laju_config *config);
 void laju_config_deinit(laju_config *config);
 
-/* Reads a file over the defaults. 0, or -1 with `why`; `config` is then unchanged. */
+/* Reads a file over the defaults; what an initialised `config` held before is freed. 0, or -1 with `why`; `config` is then
+ * unchanged. */
 int laju_config_load(laju_config *config, const char *path, char why[LAJU_WHY_SIZE]);
 
 /* The same from text in memory; `name` stands for the file in messages. */
 int laju_config_parse(laju_config *config, const char *name, const char *text, size_t len, char why[LAJU_WHY_SIZE]);
+
+/* Sets one setting by its name in YAML ("listen.http", "memory", ...), as the command line does over a file. 0, or -1 with
+ * `why` (which does not repeat the name). Afterwards laju_config_verify. */
+int laju_config_set(laju_config *config, const char *key, const char *text, char why[LAJU_WHY_SIZE]);
+
+/* What several settings must keep together. 0, or -1 with `why`. */
+int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]);
 
 /* Adds a rule from a line such as "login=5/1m token-bucket burst 10". 0, or -1 with `why` (also where the name is taken). */
 int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]);
 
 /* Where no rule was given: `default`, 100 a minute per key, so that the first request works. 0, or -1 (memory). */
 int laju_config_add_default_rule(laju_config *config);
+
+/* What is allowed and probably not meant, a line at a time: calls `tell` once for each; returns how many. */
+typedef void (*laju_config_tell)(void *context, const char *warning);
+size_t laju_config_warn(const laju_config *config, laju_config_tell tell, void *context);
 
 #endif
