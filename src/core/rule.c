@@ -64,12 +64,15 @@ static int64_t tick_of(int64_t period_us) {
 int64_t laju_period_nearest(int64_t period_us) {
   if (period_us <= LAJU_PERIOD_MIN_US) return LAJU_PERIOD_MIN_US;
   if (period_us >= LAJU_PERIOD_MAX_US) return LAJU_PERIOD_MAX_US;
-  /* The finest tick that leaves few enough parts gives the nearest multiple: a coarser tick's multiples are among its own. */
+  /* The finest tick that leaves few enough parts: a coarser one's multiples are among its own. */
   int64_t tick = 1;
   while (period_us / tick > TICKS_MAX) tick *= 10;
   int64_t nearest = (period_us + tick / 2) / tick * tick;
   while (nearest / tick > TICKS_MAX) nearest -= tick; /* rounding up may step over the bound */
-  return nearest > LAJU_PERIOD_MAX_US ? nearest - tick : nearest;
+  if (nearest > LAJU_PERIOD_MAX_US) nearest -= tick;
+  int64_t finer_most = TICKS_MAX * (tick / 10); /* just above it, a finer tick's longest period is nearer */
+  int64_t away = nearest > period_us ? nearest - period_us : period_us - nearest;
+  return period_us - finer_most < away ? finer_most : nearest;
 }
 
 /* What a state belongs to, beside its key. Not keyed: names come from operators, and the store's own hash is keyed. */
