@@ -1,0 +1,298 @@
+#include "proto/resp_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH_DIGITS 10 /* of a length: enough for what is allowed, and never near 2^63 */
+
+static laju_resp_step broken(laju_resp_request *out, const char *why) {
+  snprintf(out->broken, sizeof out->broken, "%s", why);
+  return LAJU_RESP_BROKEN;
+}
+
+static laju_resp_step broken_prefix(laju_resp_request *out, char got) {
+  bool printable = got >= ' ' && got <= '~';
+  snprintf(out->broken, sizeof out->broken, "expected '$', got '%c'", printable ? got : '?');
+  return LAJU_RESP_BROKEN;
+}
+
+/* ---- arrays ---- */
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* Any length up to its "\r\n". Returns the bytes it took, 0 where more are needed, -1 where it is no whole number. */
+static int read_any_length(const char *at, const char *end, int64_t *out) {
+  const char *from = at;
+  bool negative = at < end && *at == '-';
+  if (negative) at++;
+  const char *digits = at;
+  int64_t value = 0;
+  for (; at < end && is_digit(*at); at++) {
+    if (at - digits == LENGTH_DIGITS || (at > digits && *digits == '0')) return -1;
+    value = value * 10 + (*at - '0');
+  }
+  if (at == end) return 0;
+  if (at == digits || *at != '\r') return -1;
+  if (at + 1 == end) return 0;
+  if (at[1] != '\n') return -1;
+  *out = negative ? -value : value;
+  return (int)(at + 2 - from);
+}
+
+/* The same; lengths of one and two digits, which are nearly all, the short way. */
+static inline int read_length(const char *at, const char *end, int64_t *out) {
+  if (end - at >= 4 && is_digit(at[0])) {
+    if (at[1] == '\r' && at[2] == '\n') {
+      *out = at[0] - '0';
+      return 3;
+    }
+    if (at[0] != '0' && is_digit(at[1]) && at[2] == '\r' && at[3] == '\n') {
+      *out = (at[0] - '0') * 10 + (at[1] - '0');
+      return 4;
+    }
+  }
+  return read_any_length(at, end, out);
+}
+
+/* Where a walk over arguments stands. */
+typedef struct walk {
+  char *at, *end;
+  uint32_t left; /* arguments that begin at or after `at` */
+  uint32_t done; /* arguments put into argv */
+  bool stranger;
+} walk;
+
+/* The header of one argument, "$5\r\n". WHOLE: `*len` bytes begin at `*body`. */
+static inline laju_resp_step read_header(const walk *on, char **body, uint32_t *len, laju_resp_request *out) {
+  if (on->at == on->end) return LAJU_RESP_PART;
+  if (*on->at != '$') return broken_prefix(out, *on->at);
+  int64_t value;
+  int used = read_length(on->at + 1, on->end, &value);
+  if (used == 0) return LAJU_RESP_PART;
+  if (used < 0 || value < 0 || value > LAJU_RESP_BULK_MAX) return broken(out, "invalid bulk length");
+  if (on->stranger && value > LAJU_RESP_STRANGER_BULK_MAX) return broken(out, "unauthenticated bulk length");
+  *body = on->at + 1 + used;
+  *len = (uint32_t)value;
+  return LAJU_RESP_WHOLE;
+}
+
+/* Walks over `on->left` arguments as far as they are all there; into `argv`, where it is not NULL. */
+static laju_resp_step walk_on(walk *on, laju_resp_argument *argv, laju_resp_request *out) {
+  while (on->left > 0) {
+    char *body = NULL;
+    uint32_t len = 0;
+    laju_resp_step step = read_header(on, &body, &len, out);
+    if (step != LAJU_RESP_WHOLE) return step;
+    if (len > LAJU_RESP_ARGUMENT_MAX) {
+      on->at = body;
+      out->bulk_len = len;
+      return LAJU_RESP_TOO_LONG;
+    }
+    if ((size_t)(on->end - body) < len + 2) return LAJU_RESP_PART;
+    if (body[len] != '\r' || body[len + 1] != '\n') return broken(out, "expected the end of an argument");
+    if (argv != NULL) argv[on->done] = (laju_resp_argument){body, len};
+    on->done++;
+    on->left--;
+    on->at = body + len + 2;
+  }
+  return LAJU_RESP_WHOLE;
+}
+
+/* Answers that the array at `bytes` is refused, and lets by what is to come of it. */
+static laju_resp_step refuse(laju_resp_reader *reader, laju_resp_step step, const walk *on, const char *bytes,
+                             laju_resp_request *out) {
+  out->argc = on->done;
+  out->size = (size_t)(on->at - bytes);
+  *reader = (laju_resp_reader){.skip_arguments = on->left};
+  if (step == LAJU_RESP_TOO_LONG) {
+    reader->skip_bytes = out->bulk_len + 2;
+    reader->skip_arguments = on->left - 1;
+  }
+  return step;
+}
+
+/* The array's own header; then only its first argument is looked at if there are too many, to name the command. */
+static laju_resp_step read_array(laju_resp_reader *reader, char *bytes, size_t len, bool stranger,
+                                 laju_resp_request *out) {
+  char *end = bytes + len;
+  int64_t count;
+  int used = read_length(bytes + 1, end, &count);
+  if (used == 0) return LAJU_RESP_PART;
+  if (used < 0 || count > LAJU_RESP_ARRAY_MAX) return broken(out, "invalid multibulk length");
+  if (stranger && count > LAJU_RESP_STRANGER_ARRAY_MAX) return broken(out, "unauthenticated multibulk length");
+  out->argc = 0;
+  out->size = 1 + (size_t)used;
+  if (count <= 0) return LAJU_RESP_WHOLE;
+
+  walk start = {.at = bytes + 1 + used, .end = end, .left = (uint32_t)count, .stranger = stranger};
+  out->array_len = start.left;
+  bool too_many = start.left > LAJU_RESP_ARGUMENTS_MAX;
+  if (too_many) start.left = 1;
+  walk on = start;
+  laju_resp_argument *argv = out->argv;
+  if (reader->left > 0) { /* looked at before: go on from there, and come back for the arguments when all is there */
+    on.at = bytes + reader->seen;
+    on.left = reader->left;
+    argv = NULL;
+  }
+  laju_resp_step step = walk_on(&on, argv, out);
+  if (step == LAJU_RESP_PART) {
+    reader->seen = (uint32_t)(on.at - bytes);
+    reader->left = on.left;
+    out->size = 0;
+    return step;
+  }
+  if (argv == NULL && step != LAJU_RESP_BROKEN) {
+    on = start;
+    step = walk_on(&on, out->argv, out);
+  }
+  if (too_many) on.left += (uint32_t)count - 1;
+  if (step == LAJU_RESP_WHOLE && too_many) step = LAJU_RESP_TOO_MANY;
+  if (step == LAJU_RESP_TOO_LONG || step == LAJU_RESP_TOO_MANY) return refuse(reader, step, &on, bytes, out);
+  if (step == LAJU_RESP_WHOLE) {
+    reader->left = 0;
+    out->argc = on.done;
+    out->size = (size_t)(on.at - bytes);
+  }
+  return step;
+}
+
+/* ---- a refused request going by ---- */
+
+static laju_resp_step skip(laju_resp_reader *reader, char *bytes, size_t len, bool stranger, laju_resp_request *out) {
+  walk on = {.at = bytes, .end = bytes + len, .stranger = stranger};
+  laju_resp_step step = LAJU_RESP_PART;
+  for (;;) {
+    size_t here = (size_t)(on.end - on.at);
+    uint32_t gone = here < reader->skip_bytes ? (uint32_t)here : reader->skip_bytes;
+    on.at += gone;
+    reader->skip_bytes -= gone;
+    if (reader->skip_bytes > 0) break;
+    if (reader->skip_arguments == 0) {
+      step = LAJU_RESP_SKIPPED;
+      break;
+    }
+    char *body = NULL;
+    uint32_t body_len = 0;
+    laju_resp_step header = read_header(&on, &body, &body_len, out);
+    if (header == LAJU_RESP_BROKEN) return header;
+    if (header == LAJU_RESP_PART) break;
+    on.at = body;
+    reader->skip_bytes = body_len + 2;
+    reader->skip_arguments--;
+  }
+  out->size = (size_t)(on.at - bytes);
+  return step;
+}
+
+/* ---- lines of words ---- */
+
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/* What a backslash at `at` (with a byte behind it, before `end`) stands for between double quotes; returns its length. */
+static int unescape(const char *at, const char *end, char *out) {
+  if (at[1] == 'x' && end - at >= 4 && hex(at[2]) >= 0 && hex(at[3]) >= 0) {
+    *out = (char)(hex(at[2]) * 16 + hex(at[3]));
+    return 4;
+  }
+  switch (at[1]) {
+    case 'n': *out = '\n'; break;
+    case 'r': *out = '\r'; break;
+    case 't': *out = '\t'; break;
+    case 'b': *out = '\b'; break;
+    case 'a': *out = '\a'; break;
+    default: *out = at[1];
+  }
+  return 2;
+}
+
+/* Unquotes a quoted part in place, from behind its opening quote; returns where it ends, behind the closing one, or NULL
+ * where that is missing or something other than a space follows. `*to` is where the next byte of the word goes. */
+static char *read_quoted(char *at, char *end, char quote, char **to) {
+  while (at < end && *at != quote) {
+    char c = *at;
+    int used = 1;
+    if (c == '\\' && at + 1 < end) {
+      if (quote == '"') used = unescape(at, end, &c);
+      if (quote == '\'' && at[1] == '\'') {
+        c = '\'';
+        used = 2;
+      }
+    }
+    *(*to)++ = c;
+    at += used;
+  }
+  if (at == end) return NULL;
+  at++;
+  return at == end || is_space(*at) ? at : NULL;
+}
+
+/* Reads one word in place from `at`, which is no space. Returns behind it, or NULL where its quotes are unbalanced. */
+static char *read_word(char *at, char *end, laju_resp_argument *word) {
+  char *to = at, *from = at;
+  while (at < end && !is_space(*at)) {
+    if (*at == '"' || *at == '\'') {
+      char quote = *at;
+      at = read_quoted(at + 1, end, quote, &to);
+      if (at == NULL) return NULL;
+      break;
+    }
+    *to++ = *at++;
+  }
+  *word = (laju_resp_argument){from, (uint32_t)(to - from)};
+  return at;
+}
+
+/* Splits a whole line, its end taken off. Words too many are counted, not kept; a word too long ends the reading. */
+static laju_resp_step read_words(char *at, char *end, laju_resp_request *out) {
+  out->argc = 0;
+  out->array_len = 0;
+  for (;;) {
+    while (at < end && is_space(*at)) at++;
+    if (at == end) break;
+    laju_resp_argument word;
+    at = read_word(at, end, &word);
+    if (at == NULL) return broken(out, "unbalanced quotes in request");
+    out->array_len++;
+    if (word.len > LAJU_RESP_ARGUMENT_MAX) {
+      out->bulk_len = word.len;
+      return LAJU_RESP_TOO_LONG;
+    }
+    if (out->argc < LAJU_RESP_ARGUMENTS_MAX) out->argv[out->argc++] = word;
+  }
+  return out->array_len > LAJU_RESP_ARGUMENTS_MAX ? LAJU_RESP_TOO_MANY : LAJU_RESP_WHOLE;
+}
+
+static laju_resp_step read_line(laju_resp_reader *reader, char *bytes, size_t len, laju_resp_request *out) {
+  char *newline = memchr(bytes + reader->seen, '\n', len - reader->seen);
+  size_t line = newline != NULL ? (size_t)(newline + 1 - bytes) : len;
+  if (line > LAJU_RESP_LINE_MAX) return broken(out, "too big inline request");
+  if (newline == NULL) {
+    reader->seen = (uint32_t)len;
+    return LAJU_RESP_PART;
+  }
+  reader->seen = 0;
+  out->size = line;
+  char *end = newline > bytes && newline[-1] == '\r' ? newline - 1 : newline;
+  return read_words(bytes, end, out);
+}
+
+laju_resp_step laju_resp_read(laju_resp_reader *reader, char *bytes, size_t len, bool stranger,
+                              laju_resp_request *out) {
+  out->size = 0;
+  if (laju_resp_skipping(reader)) return skip(reader, bytes, len, stranger, out);
+  if (len == 0) return LAJU_RESP_PART;
+  if (bytes[0] == '*') return read_array(reader, bytes, len, stranger, out);
+  return read_line(reader, bytes, len, out);
+}
