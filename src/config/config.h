@@ -25,8 +25,8 @@ typedef struct laju_config {
   char listen_resp[LAJU_ADDRESS_MAX];
   uint32_t workers; /* 0: as many as CPUs allow */
   uint64_t memory_bytes;
-  uint64_t memory_logs_bytes;         /* the part of memory_bytes for sliding logs, never 0 */
-  uint32_t memory_logs_percent;       /* memory_logs_bytes follows memory_bytes as this share of it; 0: it was a size */
+  uint64_t memory_logs_bytes;        /* the part of memory_bytes for sliding logs, never 0 */
+  uint32_t memory_logs_percent;      /* memory_logs_bytes follows memory_bytes as this share of it; 0: it was a size */
   char snapshot_path[LAJU_PATH_MAX]; /* "": no snapshot */
   int64_t snapshot_interval_us;
   bool inline_limits;

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 
 #define SHOWN_MAX 40
+#define MIB_DIGITS_MAX 6 /* a longer number without a unit was counted in bytes */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 void laju_text_show(char to[LAJU_SHOWN_SIZE], const char *text, size_t len) {
@@ -83,10 +84,9 @@ static const spelling time_units[] = {
     {"week", "w"},
 };
 static const spelling size_units[] = {
-    {"", "MiB"},    {"b", "B"},   {"K", "KiB"},  {"k", "KiB"},  {"KB", "KiB"}, {"kB", "KiB"},
-    {"Ki", "KiB"},  {"M", "MiB"}, {"m", "MiB"},  {"MB", "MiB"}, {"Mi", "MiB"}, {"mb", "MiB"},
-    {"mib", "MiB"}, {"G", "GiB"}, {"g", "GiB"},  {"GB", "GiB"}, {"Gi", "GiB"}, {"gb", "GiB"},
-    {"gib", "GiB"}, {"T", "TiB"}, {"TB", "TiB"}, {"Ti", "TiB"},
+    {"b", "B"},    {"K", "KiB"},  {"k", "KiB"},  {"KB", "KiB"},  {"kB", "KiB"},  {"Ki", "KiB"}, {"M", "MiB"},
+    {"m", "MiB"},  {"MB", "MiB"}, {"Mi", "MiB"}, {"mb", "MiB"},  {"mib", "MiB"}, {"G", "GiB"},  {"g", "GiB"},
+    {"GB", "GiB"}, {"Gi", "GiB"}, {"gb", "GiB"}, {"gib", "GiB"}, {"T", "TiB"},   {"TB", "TiB"}, {"Ti", "TiB"},
 };
 
 static const char *meant_unit(const char *unit, size_t len, const spelling *spellings, size_t count) {
@@ -142,6 +142,7 @@ int laju_value_size(const char *text, size_t len, uint64_t min, uint64_t max, co
     char guess[LAJU_SHOWN_SIZE], range[LAJU_TEXT_SIZE];
     size_t digits = digits_at_start(text, len);
     const char *meant = meant_unit(text + digits, len - digits, size_units, COUNT(size_units));
+    if (digits == len) meant = digits > MIB_DIGITS_MAX ? "B" : "MiB";
     bool guessed = digits > 0 && digits <= 18 && meant != NULL;
     if (guessed) snprintf(guess, sizeof guess, "%.*s%s", (int)digits, text, meant);
     snprintf(range, sizeof range, "%.60s, " LAJU_SIZE_ALLOWED, allowed);

@@ -1,0 +1,66 @@
+#include "config/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/rule_list.h"
+#include "config/setting.h"
+
+void laju_config_init(laju_config *config) {
+  *config = (laju_config){
+      .listen_http = "127.0.0.1:8080",
+      .listen_resp = "127.0.0.1:6380",
+      .memory_bytes = UINT64_C(256) << 20,
+      .memory_logs_bytes = UINT64_C(64) << 20,
+      .memory_logs_percent = 25,
+      .snapshot_interval_us = 10 * INT64_C(1000000),
+      .inline_limits = true,
+  };
+}
+
+void laju_config_deinit(laju_config *config) {
+  free(config->rules);
+  explicit_bzero(config, sizeof *config); /* the password too */
+}
+
+int laju_config_set(laju_config *config, const char *key, const char *text, char why[LAJU_WHY_SIZE]) {
+  char complaint[LAJU_TEXT_SIZE] = "is not a setting";
+  for (size_t i = 0; i < LAJU_SETTINGS; i++) {
+    if (laju_settings[i].set == NULL || strcmp(laju_settings[i].key, key) != 0) continue;
+    if (laju_settings[i].set(config, text, strlen(text), complaint) == 0) return 0;
+    break;
+  }
+  snprintf(why, LAJU_WHY_SIZE, "%s", complaint);
+  return -1;
+}
+
+int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]) {
+  const char *key;
+  char complaint[LAJU_TEXT_SIZE];
+  if (laju_setting_verify(config, &key, complaint) == 0) return 0;
+  snprintf(why, LAJU_WHY_SIZE, "%s: %s", key, complaint);
+  return -1;
+}
+
+static int add_rule(laju_config *config, const laju_rule *rule, char why[LAJU_TEXT_SIZE]) {
+  laju_rule_list list = {.rules = config->rules, .count = config->rule_count, .capacity = config->rule_count};
+  int error = laju_rule_list_add(&list, rule, why);
+  config->rules = list.rules; /* it may have moved, though nothing was added */
+  config->rule_count = list.count;
+  free(list.index);
+  return error;
+}
+
+int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]) {
+  laju_rule rule;
+  char complaint[LAJU_TEXT_SIZE];
+  if (laju_rule_parse(&rule, text, complaint) == 0 && add_rule(config, &rule, complaint) == 0) return 0;
+  snprintf(why, LAJU_WHY_SIZE, "%s", complaint);
+  return -1;
+}
+
+int laju_config_add_default_rule(laju_config *config) {
+  char why[LAJU_WHY_SIZE];
+  return config->rule_count > 0 ? 0 : laju_config_add_rule(config, "default=100/1m", why);
+}

@@ -1,0 +1,174 @@
+#include "config/setting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/address.h"
+#include "config/value.h"
+
+#define MEMORY_MIN (UINT64_C(1) << 20)
+#define MEMORY_MAX (UINT64_C(1) << 40)
+#define MEMORY_ALLOWED "1MiB to 1TiB"
+#define LOGS_MIN UINT64_C(4096)
+#define LOGS_ALLOWED "1% to 90% of memory, or a size from 4KiB"
+#define PASSWORD_MAX (sizeof((laju_config){0}.resp_password) - 1)
+
+/* A door: stored as it was written, so that messages show it so. */
+static int set_door(char *door, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  laju_address address;
+  if (laju_address_parse(text, len, &address, why) < 0) return -1;
+  if (address.kind == LAJU_ADDRESS_NAME) {
+    char hint[32];
+    snprintf(hint, sizeof hint, "127.0.0.1:%u", address.port);
+    bool local = laju_address_is_local(&address);
+    return laju_complain(why, text, len, "has a host name", local ? hint : NULL, LAJU_ADDRESS_ALLOWED);
+  }
+  if (address.kind == LAJU_ADDRESS_OFF) len = 0;
+  memcpy(door, text, len); /* shorter than LAJU_ADDRESS_MAX: each part was checked */
+  door[len] = '\0';
+  return 0;
+}
+
+static int set_http(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return set_door(config->listen_http, text, len, why);
+}
+
+static int set_resp(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return set_door(config->listen_resp, text, len, why);
+}
+
+static int set_workers(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  uint64_t workers;
+  const char *allowed = "0 to 1024 (0: as many as CPUs allow)";
+  if (laju_value_count(text, len, LAJU_CONFIG_WORKERS_MAX, allowed, &workers, why) < 0) return -1;
+  config->workers = (uint32_t)workers;
+  return 0;
+}
+
+/* Logs that are a share of the memory move with it, whichever of the two comes first. */
+static void share_logs(laju_config *config) {
+  if (config->memory_logs_percent > 0) {
+    config->memory_logs_bytes = config->memory_bytes * config->memory_logs_percent / 100;
+  }
+}
+
+static int set_memory(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  if (laju_value_size(text, len, MEMORY_MIN, MEMORY_MAX, MEMORY_ALLOWED, &config->memory_bytes, why) < 0) return -1;
+  share_logs(config);
+  return 0;
+}
+
+static int set_memory_logs(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  if (len == 0 || text[len - 1] != '%') {
+    uint64_t bytes;
+    if (laju_value_size(text, len, LOGS_MIN, MEMORY_MAX, LOGS_ALLOWED, &bytes, why) < 0) return -1;
+    config->memory_logs_bytes = bytes;
+    config->memory_logs_percent = 0;
+    return 0;
+  }
+  uint64_t percent;
+  if (laju_value_count(text, len - 1, 90, LOGS_ALLOWED, &percent, why) < 0) return -1;
+  if (percent == 0) return laju_complain(why, text, len, "is out of range", NULL, LOGS_ALLOWED);
+  config->memory_logs_percent = (uint32_t)percent;
+  share_logs(config);
+  return 0;
+}
+
+static int set_snapshot_path(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_text(text, len, 0, LAJU_CONFIG_SNAPSHOT_PATH_MAX, config->snapshot_path, why);
+}
+
+static int set_snapshot_interval(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_duration(text, len, LAJU_CONFIG_INTERVAL_MIN_US, LAJU_CONFIG_INTERVAL_MAX_US, "100ms to 1d",
+                             &config->snapshot_interval_us, why);
+}
+
+static int set_inline_limits(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_bool(text, len, &config->inline_limits, why);
+}
+
+static int set_resp_admin(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_bool(text, len, &config->resp_admin, why);
+}
+
+/* Empty is refused: a template whose variable was not set must not open the door. Messages never show it. */
+static int set_resp_password(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_text(text, len, 1, PASSWORD_MAX, config->resp_password, why);
+}
+
+const laju_setting laju_settings[LAJU_SETTINGS] = {
+    {"listen", LAJU_SETTING_GROUP, NULL},
+    {"listen.http", LAJU_SETTING_TEXT, set_http},
+    {"listen.resp", LAJU_SETTING_TEXT, set_resp},
+    {"workers", LAJU_SETTING_PLAIN, set_workers},
+    {"memory", LAJU_SETTING_TEXT, set_memory},
+    {"memory_logs", LAJU_SETTING_TEXT, set_memory_logs},
+    {"snapshot", LAJU_SETTING_GROUP, NULL},
+    {"snapshot.path", LAJU_SETTING_TEXT, set_snapshot_path},
+    {"snapshot.interval", LAJU_SETTING_TEXT, set_snapshot_interval},
+    {"inline_limits", LAJU_SETTING_PLAIN, set_inline_limits},
+    {"resp_password", LAJU_SETTING_TEXT, set_resp_password},
+    {"resp_admin", LAJU_SETTING_PLAIN, set_resp_admin},
+    {"rules", LAJU_SETTING_RULES, NULL},
+};
+
+/* The part of the setting's key that stands in the group `prefix`, or NULL. */
+static const char *word_in(const laju_setting *setting, const char *prefix) {
+  size_t prefix_len = strlen(prefix);
+  if (strncmp(setting->key, prefix, prefix_len) != 0) return NULL;
+  const char *word = setting->key + prefix_len;
+  return strchr(word, '.') == NULL ? word : NULL;
+}
+
+const laju_setting *laju_setting_find(const char *prefix, const char *word, size_t len) {
+  for (size_t i = 0; i < LAJU_SETTINGS; i++) {
+    const char *known = word_in(&laju_settings[i], prefix);
+    if (known != NULL && strlen(known) == len && memcmp(known, word, len) == 0) return &laju_settings[i];
+  }
+  return NULL;
+}
+
+size_t laju_setting_words(const char *prefix, const char *words[LAJU_SETTINGS]) {
+  size_t count = 0;
+  for (size_t i = 0; i < LAJU_SETTINGS; i++) {
+    const char *word = word_in(&laju_settings[i], prefix);
+    if (word != NULL) words[count++] = word;
+  }
+  return count;
+}
+
+static bool is_every_interface(const laju_address *address) {
+  return address->kind == LAJU_ADDRESS_ALL || strcmp(address->host, "0.0.0.0") == 0 || strcmp(address->host, "::") == 0;
+}
+
+/* With SO_REUSEPORT the kernel would let both doors bind and share the connections out between them. */
+static bool collide(const laju_address *a, const laju_address *b) {
+  if (a->kind == LAJU_ADDRESS_OFF || b->kind == LAJU_ADDRESS_OFF) return false;
+  bool a_unix = a->kind == LAJU_ADDRESS_UNIX, b_unix = b->kind == LAJU_ADDRESS_UNIX;
+  if (a_unix || b_unix) return a_unix && b_unix && strcmp(a->host, b->host) == 0;
+  if (a->port != b->port || a->port == 0) return false;
+  return strcmp(a->host, b->host) == 0 || is_every_interface(a) || is_every_interface(b);
+}
+
+static int verify_doors(const laju_config *config, char why[LAJU_TEXT_SIZE]) {
+  if (config->listen_http[0] == '\0' && config->listen_resp[0] == '\0') {
+    return laju_complain(why, NULL, 0, "both http and resp are off", NULL, "one of them, or both");
+  }
+  laju_address http, resp;
+  if (laju_address_parse(config->listen_http, strlen(config->listen_http), &http, why) < 0) return -1;
+  if (laju_address_parse(config->listen_resp, strlen(config->listen_resp), &resp, why) < 0) return -1;
+  if (collide(&http, &resp)) {
+    const char *text = config->listen_http;
+    return laju_complain(why, text, strlen(text), "is taken by http and by resp", NULL, "an address each");
+  }
+  return 0;
+}
+
+int laju_setting_verify(const laju_config *config, const char **key, char why[LAJU_TEXT_SIZE]) {
+  if (config->memory_logs_bytes * 10 > config->memory_bytes * 9) {
+    *key = "memory_logs";
+    return laju_complain(why, NULL, 0, "is more than nine tenths of memory", NULL, LOGS_ALLOWED);
+  }
+  *key = "listen";
+  return verify_doors(config, why);
+}
