@@ -1,0 +1,73 @@
+import itertools
+import os
+import pathlib
+import shutil
+
+import pytest
+
+import law
+from server import BINARY, Server
+
+if not os.access(BINARY, os.X_OK):
+    pytest.exit(f"{BINARY} is not built (LAJU_BINARY names another)", returncode=2)
+
+RULES = [
+    law.PROBE,
+    *(law.rule(a, 40, burst=60 if a in law.BUCKETS else None) for a in law.ALGORITHMS),
+    *(law.rule(a, 10, per="1d", name=f"{a}-day") for a in law.ALGORITHMS),
+    {"name": "login", "algorithm": "token-bucket", "limit": 5, "per": "1m", "burst": 10},
+    {"name": "none", "limit": 0, "per": "1m"},
+    {"name": "priced", "algorithm": "token-bucket", "limit": 10, "per": "1d", "cost": 4},
+    {"name": "plenty", "algorithm": "token-bucket", "limit": 4_000_000_000, "per": "1s"},
+]
+SETTINGS = {"rules": RULES, "resp_admin": True, "memory": "64MiB"}
+
+SANITIZED = any(word in pathlib.Path(BINARY).read_bytes() for word in (b"__asan_init", b"__tsan_init"))
+plain_only = pytest.mark.skipif(SANITIZED, reason="a sanitizer has its own memory and its own way to die")
+
+numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def laju():
+    """One server that most tests share; each uses keys of its own."""
+    with Server(SETTINGS) as server:
+        yield server
+
+
+@pytest.fixture
+def key():
+    """A key that no other test has used."""
+    return f"key-{next(numbers)}"
+
+
+@pytest.fixture
+def serve():
+    """serve(settings, ...): a server of the test's own, stopped when it ends."""
+    servers = []
+
+    def start(settings=None, **options):
+        server = Server(settings, **options)
+        servers.append(server)
+        return server.start()
+
+    yield start
+    failures = []
+    for server in servers:
+        try:
+            if server.process.poll() is None:
+                server.stop()
+            server.assert_clean()
+        except AssertionError as failure:
+            failures.append(failure)
+        finally:
+            server.kill()
+    assert not failures, failures
+
+
+def tool(name):
+    """A program that a test needs. Absent, the test is skipped (script/test takes a skip for a failure under CI=true)."""
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return path

@@ -1,0 +1,133 @@
+"""A real `laju serve`, started for a test and stopped by its process id."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from wire import Http, Resp
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("LAJU_BINARY", str(ROOT / "build" / "dev" / "laju"))
+PATIENCE_S = 30  # a sanitized build on a busy machine starts and stops slowly; no test waits this long on purpose
+
+SANITIZER_REPORT = re.compile(r"(ERROR|WARNING|SUMMARY): \w*Sanitizer|runtime error:")
+
+
+def free_port():
+    """A port that nobody holds now. The kernel does not soon give it out again."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def run_laju(*arguments, timeout=PATIENCE_S, **options):
+    """A subcommand that ends by itself."""
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
+
+
+def memory_kib(pid, field="VmRSS"):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(rf"^{field}:\s+(\d+) kB", text, re.M).group(1))
+
+
+class Server:
+    """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts both doors on unix sockets."""
+
+    def __init__(self, settings=None, *, arguments=(), unix=False):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="laju-test-"))
+        self.settings = dict(settings or {})
+        self.arguments = list(arguments)
+        if unix:
+            self.http_address, self.resp_address = str(self.home / "http.sock"), str(self.home / "resp.sock")
+            listen = {"http": f"unix:{self.http_address}", "resp": f"unix:{self.resp_address}"}
+        else:
+            self.http_address, self.resp_address = ("127.0.0.1", free_port()), ("127.0.0.1", free_port())
+            listen = {"http": "%s:%d" % self.http_address, "resp": "%s:%d" % self.resp_address}
+        self.settings.setdefault("listen", listen)
+        self.settings.setdefault("workers", 2)
+        self.config_path = self.home / "laju.yaml"
+        self.log_path = self.home / "stderr"
+        self.process = None
+
+    # ---- life ----
+
+    def launch(self):
+        """Starts the process and does not wait."""
+        self.config_path.write_text(json.dumps(self.settings, indent=1))
+        command = [BINARY, "serve", "--config", str(self.config_path), *self.arguments]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home)
+        return self
+
+    def start(self):
+        self.launch()
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"laju ended at start ({self.process.returncode}):\n{self.log()}")
+            try:
+                with self.http() as http:
+                    if http.get("/readyz").status == 200:
+                        return self
+            except (OSError, EOFError):
+                pass
+            time.sleep(0.02)
+        raise AssertionError(f"laju is not ready after {PATIENCE_S} s:\n{self.log()}")
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def wait(self, timeout=PATIENCE_S):
+        return self.process.wait(timeout)
+
+    def stop(self):
+        """SIGTERM; a clean exit, and nothing that a sanitizer complains of."""
+        if self.process.poll() is None:
+            self.signal(signal.SIGTERM)
+        code = self.wait()
+        assert code == 0, f"laju ended with {code}:\n{self.log()}"
+        self.assert_clean()
+
+    def kill(self):
+        """Ends it whatever state it is in."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def log(self):
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def assert_clean(self):
+        assert not SANITIZER_REPORT.search(self.log()), self.log()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if kind is None and self.process.poll() is None:
+                self.stop()
+        finally:
+            self.kill()
+
+    # ---- doors ----
+
+    def http(self, **options):
+        return Http(self.http_address, **options)
+
+    def resp(self, **options):
+        return Resp(self.resp_address, **options)
+
+    def url(self, path):
+        return "http://%s:%d%s" % (*self.http_address, path)
+
+    def check(self, rule, key, cost=1):
+        """One check over a connection of its own."""
+        with self.http() as http:
+            return http.check(rule, key, cost)
