@@ -1,0 +1,289 @@
+#include "table/fixture.h"
+
+#include "core/decide.h"
+#include "core/log.h"
+
+/* ---- making one ---- */
+
+static void memory_outside_its_range_is_refused(void **unused) {
+  (void)unused;
+  laju_table *table = NULL;
+  laju_table_options too_small = {.memory_bytes = MIB - 1}, too_large = {.memory_bytes = LAJU_TABLE_MEMORY_MAX + 1};
+  laju_table_options only_logs = {.memory_bytes = 4 * MIB, .logs_bytes = 4 * MIB};
+  laju_table_options more_logs = {.memory_bytes = 4 * MIB, .logs_bytes = 5 * MIB};
+  assert_int_equal(laju_table_new(&table, &too_small), LAJU_ERR_MEMORY);
+  assert_int_equal(laju_table_new(&table, &too_large), LAJU_ERR_MEMORY);
+  assert_int_equal(laju_table_new(&table, &only_logs), LAJU_ERR_MEMORY);
+  assert_int_equal(laju_table_new(&table, &more_logs), LAJU_ERR_MEMORY);
+  assert_null(table);
+}
+
+static void memory_is_shared_out_and_never_more_than_asked_for(void **unused) {
+  (void)unused;
+  const uint64_t sizes[] = {MIB, 3 * MIB + 5, 64 * MIB, 256 * MIB, UINT64_C(1) << 40};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    laju_table *table = table_of(sizes[i]);
+    laju_table_stats stats = stats_of(table);
+    assert_true(stats.slots / 5 * 128 + stats.logs_bytes / 8 * 9 < sizes[i]);
+    assert_true(stats.logs_bytes >= 512 * 1024);
+    assert_true(stats.slots >= 10000);
+    laju_table_free(table);
+  }
+}
+
+static uint64_t resident_bytes(void) {
+  unsigned long total, resident;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%lu %lu", &total, &resident), 2);
+  fclose(file);
+  return resident * UINT64_C(4096);
+}
+
+static void an_idle_table_of_256_mib_takes_less_than_one(void **unused) {
+  (void)unused;
+  uint64_t before = resident_bytes();
+  laju_table *table = table_of(256 * MIB);
+  for (uint64_t from = 0; (from = laju_table_sweep(table, from, 1000, NOON)) != 0;) continue;
+  assert_true(resident_bytes() - before < MIB);
+  laju_table_free(table);
+}
+
+static void a_thousand_keys_touch_little_of_a_large_table(void **unused) {
+  (void)unused;
+  laju_rule rule = rule_of("api", LAJU_SLIDING_WINDOW_COUNTER, 10, 60 * SECOND);
+  uint64_t before = resident_bytes();
+  laju_table *table = table_of(256 * MIB);
+  for (int i = 0; i < 1000; i++) {
+    char key[16];
+    snprintf(key, sizeof key, "user:%d", i);
+    assert_true(decide(table, &rule, key, 1, NOON).allowed);
+  }
+  assert_true(resident_bytes() - before < 2000 * 4096 + MIB); /* a page for each bucket looked at, at most */
+  laju_table_free(table);
+}
+
+/* ---- deciding ---- */
+
+static void the_eleventh_of_ten_is_refused_under_each_algorithm(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)algorithm, 10, 3600 * SECOND);
+    for (unsigned i = 1; i <= 10; i++) {
+      laju_decision decision = decide(table, &rule, "ann", 1, NOON);
+      assert_true(decision.allowed);
+      assert_int_equal(decision.remaining, 10 - i);
+    }
+    laju_decision refused = decide(table, &rule, "ann", 1, NOON);
+    assert_false(refused.allowed);
+    assert_true(refused.retry_after_us > 0);
+    assert_true(decide(table, &rule, "ben", 1, NOON).allowed); /* another key is another matter */
+  }
+  assert_int_equal(stats_of(table).keys, 2 * LAJU_ALGORITHMS);
+  laju_table_free(table);
+}
+
+static void a_denial_and_a_peek_write_nothing(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)algorithm, 10, 3600 * SECOND);
+    assert_int_equal(decide(table, &rule, "ann", 11, NOON).retry_after_us, LAJU_NEVER);
+    assert_int_equal(decide(table, &rule, "ann", 0, NOON).remaining, 10);
+  }
+  assert_int_equal(stats_of(table).keys, 0);
+  assert_int_equal(stats_of(table).logs_used_bytes, 0);
+  laju_table_free(table);
+}
+
+static void a_changed_limit_keeps_what_was_used(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule ten = rule_of("api", (laju_algorithm)algorithm, 10, 3600 * SECOND);
+    laju_rule twelve = rule_of("api", (laju_algorithm)algorithm, 12, 3600 * SECOND);
+    assert_int_equal(decide(table, &ten, "ann", 10, NOON).remaining, 0);
+    assert_int_equal(decide(table, &twelve, "ann", 1, NOON).remaining, 1);
+    assert_false(decide(table, &ten, "ann", 1, NOON).allowed);
+  }
+  laju_table_free(table);
+}
+
+static void another_name_algorithm_or_period_is_another_key(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  laju_rule rules[] = {
+      rule_of("api", LAJU_FIXED_WINDOW, 10, 3600 * SECOND),       rule_of("web", LAJU_FIXED_WINDOW, 10, 3600 * SECOND),
+      rule_of("api", LAJU_TOKEN_BUCKET, 10, 3600 * SECOND),       rule_of("api", LAJU_FIXED_WINDOW, 10, 60 * SECOND),
+      rule_of("api", LAJU_SLIDING_WINDOW_LOG, 10, 3600 * SECOND),
+  };
+  for (size_t i = 0; i < 5; i++) assert_int_equal(decide(table, &rules[i], "ann", 3, NOON).remaining, 7);
+  assert_int_equal(stats_of(table).keys, 5);
+  laju_table_free(table);
+}
+
+static void taking_gives_what_remains(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)algorithm, 100, 3600 * SECOND);
+    laju_check most = check_of(&rule, "ann", 60);
+    laju_decision decision;
+    assert_int_equal(laju_table_take(table, &most, NOON, &decision), 60);
+    assert_int_equal(decision.remaining, 40);
+    assert_int_equal(laju_table_take(table, &most, NOON, &decision), 40);
+    assert_int_equal(laju_table_take(table, &most, NOON, &decision), 0);
+    assert_int_equal(decision.remaining, 0);
+  }
+  laju_table_free(table);
+}
+
+static void independent_checks_are_decided_in_their_order(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  laju_rule rule = rule_of("api", LAJU_FIXED_WINDOW, 20, 3600 * SECOND);
+  laju_check checks[41];
+  laju_decision decisions[41];
+  for (size_t i = 0; i < 41; i++) checks[i] = check_of(&rule, i % 2 == 0 ? "even" : "odd", 1);
+  laju_table_decide_each(table, checks, 41, NOON, decisions);
+  for (size_t i = 0; i < 40; i++) assert_int_equal(decisions[i].remaining, 19 - i / 2);
+  assert_false(decisions[40].allowed);
+  assert_true(decisions[39].allowed);
+  laju_table_free(table);
+}
+
+/* ---- the table and the bare law agree ---- */
+
+#define MODEL_KEYS 3000
+#define MODEL_RULES 10
+#define MODEL_STEPS 200000
+
+typedef struct model {
+  laju_state states[MODEL_RULES][MODEL_KEYS];
+  laju_log logs[MODEL_RULES][MODEL_KEYS];
+} model;
+
+static void model_decide(model *m, const laju_rule *rule, size_t r, size_t k, int64_t now_us, uint32_t cost,
+                         laju_decision *out) {
+  if (rule->algorithm != LAJU_SLIDING_WINDOW_LOG) {
+    laju_decide(rule, &m->states[r][k], now_us, cost, out);
+    return;
+  }
+  laju_log *log = &m->logs[r][k];
+  laju_log_decide(rule, log, now_us, cost, out);
+  if (!out->allowed || cost == 0) return;
+  uint32_t capacity = laju_log_need(rule, log, now_us, cost);
+  if (capacity > log->capacity) {
+    uint64_t *stamps = malloc(capacity * sizeof *stamps), *old = log->stamps;
+    laju_log_move(log, stamps, capacity);
+    free(old);
+  }
+  laju_log_admit(rule, log, now_us, cost);
+}
+
+static void assert_same(const laju_decision *a, const laju_decision *b) {
+  assert_int_equal(a->allowed, b->allowed);
+  assert_int_equal(a->limit, b->limit);
+  assert_int_equal(a->remaining, b->remaining);
+  assert_int_equal(a->retry_after_us, b->retry_after_us);
+  assert_int_equal(a->more_after_us, b->more_after_us);
+  assert_int_equal(a->reset_after_us, b->reset_after_us);
+  assert_int_equal(a->delay_us, b->delay_us);
+}
+
+static void thousands_of_keys_get_what_the_law_alone_gives(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(64 * MIB);
+  model *m = calloc(1, sizeof *m);
+  assert_non_null(m);
+  uint64_t random = 7;
+  laju_rule rules[MODEL_RULES];
+  for (size_t r = 0; r < MODEL_RULES; r++) {
+    rules[r] = rule_of(r % 2 == 0 ? "a" : "b", (laju_algorithm)(r % LAJU_ALGORITHMS), 1 + r * r * 5,
+                       r < 5 ? 10 * SECOND : 7000 * SECOND);
+  }
+  int64_t now_us = NOON;
+  for (int step = 0; step < MODEL_STEPS; step++) {
+    uint64_t x = random_next(&random);
+    size_t r = x % MODEL_RULES, k = (x >> 8) % (step % 3 == 0 ? 30 : MODEL_KEYS);
+    uint32_t cost = (uint32_t)((x >> 32) % 4 == 0 ? (x >> 40) % (rules[r].limit + 2) : (x >> 40) % 3);
+    if ((x >> 60) == 0) now_us += (int64_t)((x >> 20) % (20 * SECOND));
+    if ((x >> 56) == 3) now_us -= (int64_t)((x >> 20) % SECOND);
+    char key[16];
+    snprintf(key, sizeof key, "k%zu", k);
+    laju_decision expected, got = decide(table, &rules[r], key, cost, now_us);
+    model_decide(m, &rules[r], r, k, now_us, cost, &expected);
+    assert_same(&got, &expected);
+  }
+  laju_table_stats stats = stats_of(table);
+  assert_int_equal(stats.evicted_fresh + stats.evicted_used + stats.logs_evicted_fresh + stats.logs_evicted_used, 0);
+  for (size_t r = 0; r < MODEL_RULES; r++) {
+    for (size_t k = 0; k < MODEL_KEYS; k++) free(m->logs[r][k].stamps);
+  }
+  free(m);
+  laju_table_free(table);
+}
+
+/* ---- forgetting ---- */
+
+static void a_forgotten_key_starts_anew(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)algorithm, 10, 3600 * SECOND);
+    assert_false(laju_table_forget(table, &rule, "ann", 3, NOON));
+    decide(table, &rule, "ann", 10, NOON);
+    assert_true(laju_table_forget(table, &rule, "ann", 3, NOON));
+    assert_false(laju_table_forget(table, &rule, "ann", 3, NOON));
+    assert_int_equal(decide(table, &rule, "ann", 4, NOON).remaining, 6);
+    assert_false(laju_table_forget(table, &rule, "ann", 3, NOON + 3 * 3600 * SECOND)); /* as good as new by then */
+  }
+  assert_int_equal(stats_of(table).keys, 0);
+  assert_int_equal(stats_of(table).logs_used_bytes, 0);
+  laju_table_free(table);
+}
+
+static void a_sweep_frees_what_is_as_good_as_new_and_nothing_else(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(16 * MIB);
+  laju_rule minute = rule_of("minute", LAJU_FIXED_WINDOW, 10, 60 * SECOND);
+  laju_rule log = rule_of("log", LAJU_SLIDING_WINDOW_LOG, 10, 60 * SECOND);
+  laju_rule hour = rule_of("hour", LAJU_TOKEN_BUCKET, 10, 3600 * SECOND);
+  for (int i = 0; i < 1000; i++) {
+    char key[16];
+    snprintf(key, sizeof key, "%d", i);
+    decide(table, &minute, key, 1, NOON);
+    decide(table, &log, key, 1, NOON);
+    decide(table, &hour, key, 10, NOON);
+  }
+  assert_int_equal(stats_of(table).keys, 3000);
+  assert_int_equal(stats_of(table).logs_used_bytes, 1000 * 64);
+  unsigned turns = 0;
+  for (uint64_t from = 0; (from = laju_table_sweep(table, from, 500, NOON + 60 * SECOND)) != 0;) turns++;
+  assert_true(turns > 2);
+  assert_int_equal(stats_of(table).keys, 1000);
+  assert_int_equal(stats_of(table).logs_used_bytes, 0);
+  assert_int_equal(stats_of(table).evicted_fresh, 0);
+  assert_int_equal(decide(table, &hour, "7", 0, NOON).remaining, 0);
+  laju_table_free(table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(memory_outside_its_range_is_refused),
+      cmocka_unit_test(memory_is_shared_out_and_never_more_than_asked_for),
+      cmocka_unit_test(an_idle_table_of_256_mib_takes_less_than_one),
+      cmocka_unit_test(a_thousand_keys_touch_little_of_a_large_table),
+      cmocka_unit_test(the_eleventh_of_ten_is_refused_under_each_algorithm),
+      cmocka_unit_test(a_denial_and_a_peek_write_nothing),
+      cmocka_unit_test(a_changed_limit_keeps_what_was_used),
+      cmocka_unit_test(another_name_algorithm_or_period_is_another_key),
+      cmocka_unit_test(taking_gives_what_remains),
+      cmocka_unit_test(independent_checks_are_decided_in_their_order),
+      cmocka_unit_test(thousands_of_keys_get_what_the_law_alone_gives),
+      cmocka_unit_test(a_forgotten_key_starts_anew),
+      cmocka_unit_test(a_sweep_frees_what_is_as_good_as_new_and_nothing_else),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
