@@ -1,0 +1,91 @@
+/* The connections of one worker: bytes in, replies out, and the patience with those who are slow.
+ *
+ * One driver for every door: a codec parses and encodes, the limiter decides, and this moves the bytes. A wake-up costs one
+ * read and one write, however many requests are in it. What all connections of a worker share (the read buffer, the batch,
+ * the output) is used again for each; an idle connection holds its handle and its codec's state, no buffers.
+ *
+ * Bounds, and what happens there (each is counted):
+ *   - replies that the peer does not take: nothing more is read from it until all are gone, so what waits is at most
+ *     LAJU_OUTPUT_FLUSH and the replies of one batch; no byte taken for LAJU_STUCK_MS: closed (`stuck`)
+ *   - a request not complete LAJU_REQUEST_MS after it began: the codec's last word, then closed (`slow`)
+ *   - no request for the door's idle_ms: closed (`idle`)
+ *   - an unfinished request longer than the codec's input_max: the codec's last word, then closed (`oversized`)
+ *   - no memory for a buffer: closed (`starved`)
+ * A connection that we end is first only shut for writing, and what still comes is thrown away for up to LAJU_LINGER_MS and
+ * LAJU_LINGER_BYTES, since closing with unread bytes would reset it and lose the last reply on its way.
+ * A peer that has sent its FIN still gets the replies to all that it sent before.
+ *
+ * Everything here belongs to the worker's thread, except that counters may be read by any.
+ */
+#ifndef LAJU_SERVER_CONNECTION_H
+#define LAJU_SERVER_CONNECTION_H
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "proto/codec.h"
+#include "server/door.h"
+#include "server/wheel.h"
+
+#define LAJU_READ_SIZE 65536                /* bytes of one read */
+#define LAJU_OUTPUT_FLUSH (256 * 1024)      /* replies are written at the latest when there are so many bytes */
+#define LAJU_REQUEST_MS 10000
+#define LAJU_STUCK_MS 30000
+#define LAJU_LINGER_MS 2000
+#define LAJU_LINGER_BYTES (1024 * 1024)
+
+/* Each has one writer. */
+typedef struct laju_counters {
+  _Atomic uint64_t accepted, refused, accept_errors;
+  _Atomic uint64_t idle, slow, stuck, oversized, starved;
+  _Atomic uint64_t cut; /* connections with a request or replies outstanding when the drain's time was over */
+} laju_counters;
+
+typedef struct laju_connection laju_connection;
+
+typedef struct laju_connections laju_connections;
+
+struct laju_connections {
+  uv_loop_t *loop;
+  laju_service *service;
+  laju_batch *batch;
+  char *read_buffer;
+  laju_buffer out;
+  laju_connection *first; /* all that are not closed */
+  size_t count;           /* those whose close has not completed included */
+  laju_wheel wheel;
+  uv_timer_t timer;       /* runs while the wheel has entries */
+  uv_prepare_t turn;
+  int64_t now_us;         /* the limiter's clock, read once a loop turn; below 0: not yet in this turn */
+  bool draining;
+  laju_counters counters;
+  void (*on_closed)(laju_connections *connections); /* one that was opened is gone */
+};
+
+/* 0, or a libuv error; then nothing is left to deinit. */
+int laju_connections_init(laju_connections *connections, uv_loop_t *loop, laju_service *service,
+                          void (*on_closed)(laju_connections *connections));
+
+/* Stops its timer and handles; the loop must turn once more before deinit, with no connection left. */
+void laju_connections_stop(laju_connections *connections);
+void laju_connections_deinit(laju_connections *connections);
+
+/* Serves an accepted socket, which is closed in the end, whatever happens. */
+void laju_connections_open(laju_connections *connections, const laju_door *door, int fd);
+
+/* Tells an accepted socket that there is no room, if the codec has words for it, and closes it. */
+void laju_connections_refuse(laju_connections *connections, const laju_door *door, int fd);
+
+/* From now on a connection ends as soon as no request of it has begun. */
+void laju_connections_drain(laju_connections *connections);
+
+/* Closes all at once. */
+void laju_connections_cut(laju_connections *connections);
+
+/* Adds one to a counter of this thread's. */
+static inline void laju_count(_Atomic uint64_t *counter) {
+  uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+  atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+}
+
+#endif

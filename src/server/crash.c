@@ -1,0 +1,88 @@
+#include "server/crash.h"
+
+#include <execinfo.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 64
+#define STACK_SIZE (64 * 1024) /* backtrace walks with libgcc's unwinder, which is not thrifty */
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+/* Only what a signal handler may call: no stdio, no malloc. */
+static void say(const char *text) {
+  ssize_t written = write(STDERR_FILENO, text, strlen(text));
+  (void)written;
+}
+
+static void say_address(const void *address) {
+  char text[2 + 2 * sizeof(uintptr_t) + 1];
+  char *at = text + sizeof text - 1;
+  uintptr_t left = (uintptr_t)address;
+  *at = 0;
+  do {
+    *--at = "0123456789abcdef"[left % 16];
+    left /= 16;
+  } while (left > 0);
+  *--at = 'x';
+  *--at = '0';
+  say(at);
+}
+
+static const char *signal_name(int number) {
+  switch (number) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    default: return "SIGABRT";
+  }
+}
+
+static void on_crash(int number, siginfo_t *info, void *context) {
+  (void)context;
+  say("laju " LAJU_VERSION " crashed: ");
+  say(signal_name(number));
+  if (number != SIGABRT) {
+    say(" at ");
+    say_address(info->si_addr);
+  }
+  say("\n");
+  void *frames[FRAMES_MAX];
+  int count = backtrace(frames, FRAMES_MAX);
+  backtrace_symbols_fd(frames, count, STDERR_FILENO);
+  /* SA_RESETHAND has put the default action back already. */
+  raise(number);
+}
+
+int laju_crash_init(void) {
+  void *frame[1];
+  backtrace(frame, 1); /* the first call loads libgcc, which a handler must not */
+  struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER)};
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    if (sigaction(signals[i], &action, NULL) < 0) return -1;
+  }
+  return 0;
+}
+
+int laju_crash_stack_init(laju_crash_stack *stack) {
+  void *memory = malloc(STACK_SIZE);
+  if (memory == NULL) return -1;
+  stack_t mine = {.ss_sp = memory, .ss_size = STACK_SIZE};
+  if (sigaltstack(&mine, &stack->before) < 0) {
+    free(memory);
+    return -1;
+  }
+  stack->memory = memory;
+  return 0;
+}
+
+void laju_crash_stack_deinit(laju_crash_stack *stack) {
+  if (stack->memory == NULL) return;
+  sigaltstack(&stack->before, NULL);
+  free(stack->memory);
+  stack->memory = NULL;
+}

@@ -1,0 +1,194 @@
+#include "server/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A peer that vanished is found within KEEPALIVE_IDLE_S + 5 probes, even where connections may be idle for ever. */
+#define KEEPALIVE_IDLE_S 300
+#define KEEPALIVE_PROBE_S 30
+#define KEEPALIVE_PROBES 5
+
+static int tell(char why[LAJU_TEXT_SIZE], const laju_sockaddr *at, const char *what) {
+  char text[LAJU_ADDRESS_TEXT_MAX];
+  laju_sockaddr_format(at, text);
+  snprintf(why, LAJU_TEXT_SIZE, "cannot listen on %s: %s", text, what);
+  return LAJU_ERR_SYSTEM;
+}
+
+static int tell_errno(char why[LAJU_TEXT_SIZE], const laju_sockaddr *at) {
+  return tell(why, at, strerror(errno));
+}
+
+static void set_option(int fd, int level, int option, int value) {
+  setsockopt(fd, level, option, &value, sizeof value);
+}
+
+static bool is_any6(const laju_sockaddr *at) {
+  return at->address.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&at->address)->sin6_addr);
+}
+
+/* A bound socket. Accepted connections inherit the TCP options, which saves setting them on each. */
+static int bind_tcp(const laju_sockaddr *at, bool both_families, bool shared) {
+  int fd = socket(at->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (shared) set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (at->address.ss_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, !(both_families && is_any6(at)));
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_PROBE_S);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
+  if (bind(fd, (const struct sockaddr *)&at->address, at->len) == 0) return fd;
+  int err = errno;
+  close(fd);
+  errno = err;
+  return -1;
+}
+
+/* Binding once without SO_REUSEPORT fails where anybody listens already. */
+static bool is_free(const laju_sockaddr *at, bool both_families) {
+  int fd = bind_tcp(at, both_families, false);
+  if (fd < 0) return false;
+  close(fd);
+  return true;
+}
+
+/* "*" where the kernel has no IPv6. */
+static void fall_back_to_ipv4(laju_sockaddr *at) {
+  in_port_t port = ((const struct sockaddr_in6 *)&at->address)->sin6_port;
+  *at = (laju_sockaddr){.len = sizeof(struct sockaddr_in)};
+  struct sockaddr_in *to = (struct sockaddr_in *)&at->address;
+  to->sin_family = AF_INET;
+  to->sin_port = port;
+  to->sin_addr.s_addr = htonl(INADDR_ANY);
+}
+
+static int *socket_of(laju_door *door, size_t worker, size_t bound) {
+  return &door->sockets[worker * door->bound_count + bound];
+}
+
+static int open_tcp(laju_door *door, size_t bound, bool any, char why[LAJU_TEXT_SIZE]) {
+  laju_sockaddr *at = &door->bound[bound];
+  if (!is_free(at, any)) {
+    if (!any || errno != EAFNOSUPPORT) return tell_errno(why, at);
+    fall_back_to_ipv4(at);
+    if (!is_free(at, any)) return tell_errno(why, at);
+  }
+  for (size_t worker = 0; worker < door->worker_count; worker++) {
+    int fd = bind_tcp(at, any, true);
+    if (fd < 0) return tell_errno(why, at);
+    *socket_of(door, worker, bound) = fd;
+    if (listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
+    /* Port 0 became a real one with the first socket; the others share that. */
+    if (worker == 0 && getsockname(fd, (struct sockaddr *)&at->address, &at->len) < 0) return tell_errno(why, at);
+  }
+  return 0;
+}
+
+static bool somebody_answers(const laju_sockaddr *at) {
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return true;
+  bool answers = connect(fd, (const struct sockaddr *)&at->address, at->len) == 0 || errno != ECONNREFUSED;
+  close(fd);
+  return answers;
+}
+
+/* Makes way where a socket's file was left behind. */
+static int clear_path(const laju_sockaddr *at, char why[LAJU_TEXT_SIZE]) {
+  const char *path = ((const struct sockaddr_un *)&at->address)->sun_path;
+  struct stat file;
+  if (lstat(path, &file) < 0) return errno == ENOENT ? 0 : tell_errno(why, at);
+  if (!S_ISSOCK(file.st_mode)) return tell(why, at, "there is a file that is not a socket");
+  if (somebody_answers(at)) return tell(why, at, "another process listens there");
+  return unlink(path) == 0 || errno == ENOENT ? 0 : tell_errno(why, at);
+}
+
+static int open_unix(laju_door *door, char why[LAJU_TEXT_SIZE]) {
+  const laju_sockaddr *at = &door->bound[0];
+  int err = clear_path(at, why);
+  if (err < 0) return err;
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return tell_errno(why, at);
+  *socket_of(door, 0, 0) = fd;
+  if (bind(fd, (const struct sockaddr *)&at->address, at->len) < 0) return tell_errno(why, at);
+  struct stat file;
+  if (lstat(((const struct sockaddr_un *)&at->address)->sun_path, &file) == 0) {
+    door->file_device = file.st_dev;
+    door->file_inode = file.st_ino;
+  }
+  if (listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
+  for (size_t worker = 1; worker < door->worker_count; worker++) {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return tell_errno(why, at);
+    *socket_of(door, worker, 0) = copy;
+  }
+  return 0;
+}
+
+static int open_all(laju_door *door, const laju_address *address, char why[LAJU_TEXT_SIZE]) {
+  if (address->is_unix) return open_unix(door, why);
+  bool any = strcmp(address->host, "*") == 0;
+  for (size_t bound = 0; bound < door->bound_count; bound++) {
+    int err = open_tcp(door, bound, any, why);
+    if (err < 0) return err;
+  }
+  return 0;
+}
+
+int laju_door_open(laju_door *out, const laju_codec *codec, const char *text, size_t worker_count,
+                   char why[LAJU_TEXT_SIZE]) {
+  laju_address address;
+  int err = laju_address_parse(&address, text, why);
+  if (err < 0) return err;
+  laju_door door = {.codec = codec, .worker_count = worker_count};
+  int count = laju_address_resolve(&address, door.bound, why);
+  if (count < 0) return count;
+  door.bound_count = (size_t)count;
+  size_t sockets = worker_count * door.bound_count;
+  door.sockets = malloc(sockets * sizeof *door.sockets);
+  if (door.sockets == NULL) {
+    snprintf(why, LAJU_TEXT_SIZE, "out of memory");
+    return LAJU_ERR_MEMORY;
+  }
+  for (size_t i = 0; i < sockets; i++) door.sockets[i] = -1;
+  err = open_all(&door, &address, why);
+  if (err < 0) {
+    laju_door_close(&door);
+    return err;
+  }
+  *out = door;
+  return 0;
+}
+
+/* Another process may have put its own socket at the path since. */
+static void remove_file(const laju_door *door) {
+  const char *path = ((const struct sockaddr_un *)&door->bound[0].address)->sun_path;
+  struct stat file;
+  if (door->file_inode == 0 || lstat(path, &file) < 0) return;
+  if (file.st_dev == door->file_device && file.st_ino == door->file_inode) unlink(path);
+}
+
+void laju_door_close(laju_door *door) {
+  if (door->sockets == NULL) return;
+  for (size_t i = 0; i < door->worker_count * door->bound_count; i++) {
+    if (door->sockets[i] >= 0) close(door->sockets[i]);
+  }
+  free(door->sockets);
+  if (door->bound[0].address.ss_family == AF_UNIX) remove_file(door);
+  *door = (laju_door){0};
+}
+
+int laju_door_take(laju_door *door, size_t worker, size_t bound) {
+  int *at = socket_of(door, worker, bound);
+  int fd = *at;
+  *at = -1;
+  return fd;
+}

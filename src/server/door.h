@@ -1,0 +1,40 @@
+/* A door: a protocol and the sockets that it listens on.
+ *
+ * Each worker has its own listening sockets of a TCP address (SO_REUSEPORT: the kernel spreads the connections), and its own
+ * descriptor of the one unix socket. All are opened at start, before any worker runs, so that what cannot be bound is told
+ * at once. A port that another process listens on is refused, even where that one would share it: two processes would each
+ * admit the whole limit.
+ *
+ * A unix socket's file that nobody answers on is left from a crash and is replaced; laju_door_close removes its own.
+ */
+#ifndef LAJU_SERVER_DOOR_H
+#define LAJU_SERVER_DOOR_H
+
+#include <sys/types.h>
+
+#include "proto/codec.h"
+#include "server/address.h"
+
+#define LAJU_BACKLOG 4096 /* connections that wait to be accepted, per socket (net.core.somaxconn is the kernel's bound) */
+
+typedef struct laju_door {
+  const laju_codec *codec;
+  uint64_t idle_ms; /* a connection without a request for this long is closed; 0: never (TCP's keepalive finds the dead) */
+  size_t bound_count;
+  laju_sockaddr bound[LAJU_ADDRESSES_MAX]; /* the addresses really bound */
+  size_t worker_count;
+  int *sockets; /* worker_count * bound_count descriptors, worker by worker; -1 once a worker has taken it over */
+  dev_t file_device; /* the unix socket's file, to know it again */
+  ino_t file_inode;
+} laju_door;
+
+/* Opens the door at `address` for `worker_count` workers. 0, or LAJU_ERR_TEXT, LAJU_ERR_SYSTEM, LAJU_ERR_MEMORY with `why`.
+ * The door owns the sockets that nobody has taken. */
+int laju_door_open(laju_door *out, const laju_codec *codec, const char *address, size_t worker_count,
+                   char why[LAJU_TEXT_SIZE]);
+void laju_door_close(laju_door *door);
+
+/* The socket of a worker (0-based) on a bound address; the caller owns it from now on. */
+int laju_door_take(laju_door *door, size_t worker, size_t bound);
+
+#endif

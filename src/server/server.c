@@ -1,0 +1,316 @@
+#include "server/server.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "server/cpus.h"
+#include "server/crash.h"
+#include "server/keeper.h"
+#include "server/worker.h"
+
+#define CONNECTIONS_MAX (1 << 20)
+#define CONNECTIONS_MIN 16
+#define DESCRIPTORS_KEPT 64       /* for files, loops and what libraries open */
+#define DESCRIPTORS_PER_WORKER 16 /* its loop and its listening sockets */
+#define HTTP_IDLE_MS 75000
+#define WATCH_MS 10000
+
+typedef struct server {
+  const laju_config *config;
+  laju_limiter *limiter;
+  laju_ruleset *rules;
+  laju_service service;
+  laju_door doors[LAJU_DOORS_MAX];
+  laju_crew crew;
+  size_t worker_count;
+  laju_worker **workers;
+  laju_crash_stack crash_stack;
+  laju_keeper keeper;
+  uv_loop_t loop;
+  uv_async_t ended;
+  uv_signal_t term, interrupt, hangup;
+  uv_timer_t drain_timer, watch_timer;
+  laju_counters seen; /* what was last told of */
+} server;
+
+static const char *number(char text[24], uint64_t value) {
+  snprintf(text, 24, "%" PRIu64, value);
+  return text;
+}
+
+/* ---- the limits that were met -------------------------------------------------------------------------------------- */
+
+static uint64_t value_of(const _Atomic uint64_t *counter) {
+  return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void sum_counters(const server *self, laju_counters *sum) {
+  *sum = (laju_counters){0};
+  for (size_t i = 0; i < self->worker_count; i++) laju_worker_counters_add(self->workers[i], sum);
+}
+
+/* A limit that bites must be seen, but a flood must not flood the log: one line at most every WATCH_MS. */
+static void watch(server *self) {
+  laju_counters now;
+  sum_counters(self, &now);
+  const laju_counters *seen = &self->seen;
+  bool met = value_of(&now.refused) > value_of(&seen->refused) ||
+             value_of(&now.accept_errors) > value_of(&seen->accept_errors) || value_of(&now.slow) > value_of(&seen->slow) ||
+             value_of(&now.stuck) > value_of(&seen->stuck) || value_of(&now.oversized) > value_of(&seen->oversized) ||
+             value_of(&now.starved) > value_of(&seen->starved) || value_of(&now.cut) > value_of(&seen->cut);
+  if (!met) return;
+  char refused[24], errors[24], slow[24], stuck[24], oversized[24], starved[24], cut[24];
+  laju_log(LAJU_LOG_WARN, "connections met limits (totals since the start)", "refused",
+           number(refused, value_of(&now.refused)), "accept_errors", number(errors, value_of(&now.accept_errors)), "slow",
+           number(slow, value_of(&now.slow)), "stuck", number(stuck, value_of(&now.stuck)), "oversized",
+           number(oversized, value_of(&now.oversized)), "starved", number(starved, value_of(&now.starved)), "cut",
+           number(cut, value_of(&now.cut)), NULL);
+  self->seen = now;
+}
+
+static void on_watch(uv_timer_t *timer) {
+  watch(timer->data);
+}
+
+/* ---- ending -------------------------------------------------------------------------------------------------------- */
+
+static void close_handles(server *self) {
+  laju_keeper_stop(&self->keeper);
+  uv_close((uv_handle_t *)&self->ended, NULL);
+  uv_close((uv_handle_t *)&self->term, NULL);
+  uv_close((uv_handle_t *)&self->interrupt, NULL);
+  uv_close((uv_handle_t *)&self->hangup, NULL);
+  uv_close((uv_handle_t *)&self->drain_timer, NULL);
+  uv_close((uv_handle_t *)&self->watch_timer, NULL);
+}
+
+static void on_worker_ended(uv_async_t *async) {
+  server *self = async->data;
+  if (uv_is_closing((uv_handle_t *)async)) return;
+  for (size_t i = 0; i < self->worker_count; i++) {
+    if (!laju_worker_has_ended(self->workers[i])) return;
+  }
+  close_handles(self);
+}
+
+static void cut(server *self) {
+  for (size_t i = 0; i < self->worker_count; i++) laju_worker_cut(self->workers[i]);
+}
+
+static void on_drain_over(uv_timer_t *timer) {
+  cut(timer->data);
+}
+
+static void drain(server *self) {
+  atomic_store_explicit(&self->service.stage, LAJU_DRAINING, memory_order_relaxed);
+  for (size_t i = 0; i < self->worker_count; i++) laju_worker_drain(self->workers[i]);
+  uv_timer_start(&self->drain_timer, on_drain_over, LAJU_DRAIN_MS, 0);
+}
+
+static void on_signal(uv_signal_t *handle, int signum) {
+  server *self = handle->data;
+  const char *name = signum == SIGTERM ? "SIGTERM" : "SIGINT";
+  if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
+    laju_log(LAJU_LOG_INFO, "draining", "signal", name, NULL);
+    drain(self);
+  } else {
+    laju_log(LAJU_LOG_INFO, "not waiting for connections any longer", "signal", name, NULL);
+    cut(self);
+  }
+}
+
+static void on_hangup(uv_signal_t *handle, int signum) {
+  (void)handle;
+  (void)signum;
+  laju_log(LAJU_LOG_INFO, "SIGHUP is ignored", NULL);
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------------------ */
+
+static int fail(const char *message, const char *why) {
+  laju_log(LAJU_LOG_ERROR, message, "why", why, NULL);
+  return -1;
+}
+
+/* As many descriptors as the system lets us have, less what is needed for other things. */
+static uint64_t connections_max(size_t workers) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) < 0) return CONNECTIONS_MIN;
+  if (files.rlim_cur < files.rlim_max) {
+    struct rlimit raised = {.rlim_cur = files.rlim_max, .rlim_max = files.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) files = raised;
+  }
+  uint64_t kept = DESCRIPTORS_KEPT + workers * DESCRIPTORS_PER_WORKER;
+  if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur > CONNECTIONS_MAX + kept) return CONNECTIONS_MAX;
+  return files.rlim_cur > kept + CONNECTIONS_MIN ? files.rlim_cur - kept : CONNECTIONS_MIN;
+}
+
+static int open_door(server *self, const laju_codec *codec, const char *address, uint64_t idle_ms) {
+  char why[LAJU_TEXT_SIZE] = "";
+  if (address[0] == 0) return 0;
+  laju_door *door = &self->doors[self->crew.door_count];
+  int err = laju_door_open(door, codec, address, self->worker_count, why);
+  if (err < 0) return fail("cannot open a door", why);
+  door->idle_ms = idle_ms;
+  self->crew.door_count++;
+  return 0;
+}
+
+static int open_doors(server *self) {
+  if (open_door(self, &laju_http_codec, self->config->listen_http, HTTP_IDLE_MS) < 0) return -1;
+  if (open_door(self, &laju_resp_codec, self->config->listen_resp, 0) < 0) return -1;
+  if (self->crew.door_count == 0) return fail("there is no door to open", "neither listen.http nor listen.resp is set");
+  return 0;
+}
+
+static int make_limiter(server *self) {
+  const laju_config *config = self->config;
+  laju_limiter_options options = {.memory_bytes = config->memory_bytes, .memory_logs_bytes = config->memory_logs_bytes};
+  int err = laju_limiter_new(&self->limiter, &options);
+  if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
+  err = laju_ruleset_new(&self->rules, config->rules, config->rule_count);
+  if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
+  self->service.limiter = self->limiter;
+  self->service.rules = self->rules;
+  self->service.inline_limits = config->inline_limits;
+  self->service.resp_admin = config->resp_admin;
+  self->service.resp_password = config->resp_password[0] != 0 ? config->resp_password : NULL;
+  return 0;
+}
+
+static int watch_signal(server *self, uv_signal_t *handle, uv_signal_cb on, int signum) {
+  uv_signal_init(&self->loop, handle);
+  handle->data = self;
+  return uv_signal_start(handle, on, signum);
+}
+
+/* The handles of the main thread's loop. None of them can fail but for lack of memory or descriptors. */
+static int init_loop(server *self) {
+  int err = uv_loop_init(&self->loop);
+  if (err < 0) return err;
+  err = uv_async_init(&self->loop, &self->ended, on_worker_ended);
+  if (err < 0) {
+    uv_loop_close(&self->loop);
+    return err;
+  }
+  uv_timer_init(&self->loop, &self->drain_timer);
+  uv_timer_init(&self->loop, &self->watch_timer);
+  self->ended.data = self->drain_timer.data = self->watch_timer.data = self;
+  laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
+  err = watch_signal(self, &self->term, on_signal, SIGTERM);
+  int err_interrupt = watch_signal(self, &self->interrupt, on_signal, SIGINT);
+  int err_hangup = watch_signal(self, &self->hangup, on_hangup, SIGHUP);
+  if (err == 0) err = err_interrupt;
+  if (err == 0) err = err_hangup;
+  if (err < 0) {
+    close_handles(self);
+    uv_run(&self->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&self->loop);
+  }
+  return err;
+}
+
+static int start_workers(server *self) {
+  size_t wanted = self->worker_count;
+  self->worker_count = 0;
+  self->workers = calloc(wanted, sizeof *self->workers);
+  if (self->workers == NULL) return fail("cannot start the workers", "out of memory");
+  while (self->worker_count < wanted) {
+    int err = laju_worker_new(&self->workers[self->worker_count], &self->crew, self->worker_count);
+    if (err < 0) return fail("cannot start a worker", uv_strerror(err));
+    self->worker_count++;
+  }
+  return 0;
+}
+
+static void tell_door(const server *self, const laju_door *door) {
+  bool is_http = door->codec == &laju_http_codec;
+  for (size_t i = 0; i < door->bound_count; i++) {
+    char at[LAJU_ADDRESS_TEXT_MAX], url[LAJU_ADDRESS_TEXT_MAX + 16];
+    laju_sockaddr_format(&door->bound[i], at);
+    bool is_unix = door->bound[i].address.ss_family == AF_UNIX;
+    snprintf(url, sizeof url, "%s%s", is_unix ? "" : is_http ? "http://" : "redis://", at);
+    laju_log(LAJU_LOG_INFO, "listening", is_http ? "http" : "resp", url, NULL);
+    if (!is_http && self->service.resp_password == NULL && !laju_sockaddr_is_local(&door->bound[i])) {
+      laju_log(LAJU_LOG_WARN, "this door is open to others and asks for no password: set resp_password", "resp", url, NULL);
+    }
+  }
+}
+
+static void tell_start(const server *self) {
+  char workers[24], rules[24], connections[24];
+  for (size_t i = 0; i < self->crew.door_count; i++) tell_door(self, &self->doors[i]);
+  laju_log(LAJU_LOG_INFO, "serving", "version", LAJU_VERSION, "workers", number(workers, self->worker_count), "rules",
+           number(rules, laju_ruleset_count(self->rules)), "connections_max",
+           number(connections, self->crew.connections_max), NULL);
+}
+
+static void tell_end(const server *self) {
+  laju_counters sum;
+  char accepted[24], idle[24], cut_off[24];
+  sum_counters(self, &sum);
+  laju_log(LAJU_LOG_INFO, "stopped", "accepted", number(accepted, value_of(&sum.accepted)), "idle",
+           number(idle, value_of(&sum.idle)), "cut", number(cut_off, value_of(&sum.cut)), NULL);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
+
+/* With the loop made: serves until all workers have ended. */
+static int serve(server *self) {
+  /* Doors are open by now: while a large snapshot loads, those who connect wait instead of being refused. */
+  if (laju_keeper_load(&self->keeper) < 0 || start_workers(self) < 0) {
+    cut(self);
+    if (self->worker_count == 0) close_handles(self);
+    uv_run(&self->loop, UV_RUN_DEFAULT);
+    return -1;
+  }
+  atomic_store_explicit(&self->service.stage, LAJU_SERVING, memory_order_relaxed);
+  laju_keeper_start(&self->keeper);
+  uv_timer_start(&self->watch_timer, on_watch, WATCH_MS, WATCH_MS);
+  tell_start(self);
+  uv_run(&self->loop, UV_RUN_DEFAULT);
+  watch(self);
+  int err = laju_keeper_save(&self->keeper);
+  tell_end(self);
+  return err;
+}
+
+static int run(server *self) {
+  self->worker_count = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
+  if (self->worker_count > LAJU_WORKERS_MAX) self->worker_count = LAJU_WORKERS_MAX;
+  self->crew = (laju_crew){.service = &self->service, .doors = self->doors, .ended = &self->ended,
+                           .connections_max = connections_max(self->worker_count)};
+  if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
+  int err = init_loop(self);
+  if (err < 0) return fail("cannot start the loop", uv_strerror(err));
+  err = serve(self);
+  for (size_t i = 0; i < self->worker_count; i++) laju_worker_free(self->workers[i]);
+  uv_loop_close(&self->loop);
+  return err;
+}
+
+int laju_server_run(const laju_config *config) {
+  server *self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    fail("cannot start", "out of memory");
+    return 1;
+  }
+  self->config = config;
+  signal(SIGPIPE, SIG_IGN);
+  if (laju_crash_init() < 0 || laju_crash_stack_init(&self->crash_stack) < 0) {
+    laju_log(LAJU_LOG_WARN, "a crash will not leave its stack", NULL);
+  }
+  int err = run(self);
+  for (size_t i = 0; i < self->crew.door_count; i++) laju_door_close(&self->doors[i]);
+  laju_ruleset_free(self->rules);
+  laju_limiter_free(self->limiter);
+  free(self->workers);
+  laju_crash_stack_deinit(&self->crash_stack);
+  free(self);
+  return err < 0 ? 1 : 0;
+}

@@ -1,0 +1,295 @@
+#include "server/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server/crash.h"
+
+typedef struct listener {
+  uv_poll_t poll;
+  laju_worker *worker;
+  const laju_door *door;
+  int fd;         /* -1: closed */
+  bool shared;    /* other workers accept from the same socket */
+} listener;
+
+typedef enum wish { WISH_SERVE, WISH_DRAIN, WISH_CUT } wish;
+
+struct laju_worker {
+  laju_connections connections; /* first: the callbacks get it and mean the worker */
+  laju_crew *crew;
+  size_t number;
+  uv_loop_t loop;
+  uv_thread_t thread;
+  uv_async_t wake;
+  uv_timer_t pause; /* of accepting */
+  uv_timer_t grace; /* of draining */
+  listener listeners[LAJU_DOORS_MAX * LAJU_ADDRESSES_MAX];
+  size_t listener_count;
+  bool draining, ended;
+  _Atomic(wish) wish;
+  _Atomic bool thread_ended;
+};
+
+/* ---- accepting ----------------------------------------------------------------------------------------------------- */
+
+static void on_acceptable(uv_poll_t *poll, int status, int events);
+
+static void start_accepting(laju_worker *worker) {
+  for (size_t i = 0; i < worker->listener_count; i++) {
+    listener *at = &worker->listeners[i];
+    if (at->fd >= 0) uv_poll_start(&at->poll, UV_READABLE, on_acceptable);
+  }
+}
+
+static void on_pause_over(uv_timer_t *timer) {
+  start_accepting(timer->data);
+}
+
+static void pause_accepting(laju_worker *worker) {
+  laju_count(&worker->connections.counters.accept_errors);
+  for (size_t i = 0; i < worker->listener_count; i++) {
+    if (worker->listeners[i].fd >= 0) uv_poll_stop(&worker->listeners[i].poll);
+  }
+  uv_timer_start(&worker->pause, on_pause_over, LAJU_ACCEPT_PAUSE_MS, 0);
+}
+
+static void admit(listener *at, int fd) {
+  laju_worker *worker = at->worker;
+  laju_crew *crew = worker->crew;
+  uint64_t others = atomic_fetch_add_explicit(&crew->connections, 1, memory_order_relaxed);
+  if (others >= crew->connections_max) {
+    atomic_fetch_sub_explicit(&crew->connections, 1, memory_order_relaxed);
+    laju_count(&worker->connections.counters.refused);
+    laju_connections_refuse(&worker->connections, at->door, fd);
+    return;
+  }
+  laju_count(&worker->connections.counters.accepted);
+  laju_connections_open(&worker->connections, at->door, fd);
+}
+
+/* Errors that concern the one connection that would have been accepted, not the next. */
+static bool is_passing(int err) {
+  return err == ECONNABORTED || err == EINTR || err == EPROTO || err == EPERM || err == ENETDOWN || err == ENOPROTOOPT ||
+         err == EHOSTDOWN || err == EHOSTUNREACH || err == ENETUNREACH || err == ENONET || err == EOPNOTSUPP;
+}
+
+/* Accepts up to `count` connections. */
+static void accept_some(listener *at, size_t count) {
+  while (count-- > 0) {
+    int fd = accept4(at->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      admit(at, fd);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (!is_passing(errno)) {
+      pause_accepting(at->worker); /* EMFILE, ENFILE, ENOBUFS, ENOMEM: asking again at once would spin */
+      return;
+    }
+  }
+}
+
+static void on_acceptable(uv_poll_t *poll, int status, int events) {
+  listener *at = poll->data;
+  (void)events;
+  if (status < 0) pause_accepting(at->worker);
+  else accept_some(at, at->shared ? 1 : LAJU_ACCEPTS_A_TURN); /* one at a time, so that the others get their share */
+}
+
+/* ---- ending -------------------------------------------------------------------------------------------------------- */
+
+static void on_listener_closed(uv_handle_t *handle) {
+  listener *at = handle->data;
+  close(at->fd);
+  at->fd = -1;
+}
+
+/* Whoever the kernel has let in already is served too. */
+static void stop_accepting(laju_worker *worker) {
+  for (size_t i = 0; i < worker->listener_count; i++) accept_some(&worker->listeners[i], LAJU_BACKLOG);
+  for (size_t i = 0; i < worker->listener_count; i++) {
+    uv_close((uv_handle_t *)&worker->listeners[i].poll, on_listener_closed);
+  }
+  uv_close((uv_handle_t *)&worker->pause, NULL);
+}
+
+static void end_when_empty(laju_worker *worker) {
+  if (worker->ended || !worker->connections.draining || worker->connections.count > 0) return;
+  worker->ended = true;
+  laju_connections_stop(&worker->connections);
+  uv_close((uv_handle_t *)&worker->grace, NULL);
+}
+
+static void on_connection_closed(laju_connections *connections) {
+  laju_worker *worker = (laju_worker *)connections;
+  atomic_fetch_sub_explicit(&worker->crew->connections, 1, memory_order_relaxed);
+  end_when_empty(worker);
+}
+
+static void on_grace_over(uv_timer_t *timer) {
+  laju_worker *worker = timer->data;
+  laju_connections_drain(&worker->connections);
+  end_when_empty(worker);
+}
+
+static void begin_drain(laju_worker *worker) {
+  if (worker->draining) return;
+  worker->draining = true;
+  stop_accepting(worker);
+  uv_timer_start(&worker->grace, on_grace_over, LAJU_DRAIN_GRACE_MS, 0);
+}
+
+static void cut(laju_worker *worker) {
+  begin_drain(worker);
+  uv_timer_stop(&worker->grace);
+  worker->connections.draining = true;
+  laju_connections_cut(&worker->connections);
+  end_when_empty(worker);
+}
+
+static void on_wake(uv_async_t *async) {
+  laju_worker *worker = async->data;
+  wish wanted = atomic_load_explicit(&worker->wish, memory_order_acquire);
+  if (worker->ended) return;
+  if (wanted == WISH_DRAIN) begin_drain(worker);
+  if (wanted == WISH_CUT) cut(worker);
+}
+
+/* ---- the thread ---------------------------------------------------------------------------------------------------- */
+
+static void run(void *argument) {
+  laju_worker *worker = argument;
+  laju_crash_stack stack = {0};
+  char name[16];
+  snprintf(name, sizeof name, "worker-%zu", worker->number % 100000);
+  pthread_setname_np(pthread_self(), name);
+  laju_crash_stack_init(&stack);
+  uv_run(&worker->loop, UV_RUN_DEFAULT);
+  laju_crash_stack_deinit(&stack);
+  atomic_store_explicit(&worker->thread_ended, true, memory_order_release);
+  uv_async_send(worker->crew->ended);
+}
+
+static int add_listener(laju_worker *worker, laju_door *door, size_t bound) {
+  listener *at = &worker->listeners[worker->listener_count];
+  *at = (listener){.worker = worker, .door = door, .shared = door->bound[bound].address.ss_family == AF_UNIX};
+  at->fd = laju_door_take(door, worker->number, bound);
+  int err = uv_poll_init(&worker->loop, &at->poll, at->fd);
+  if (err < 0) {
+    close(at->fd);
+    return err;
+  }
+  at->poll.data = at;
+  worker->listener_count++;
+  return 0;
+}
+
+static int add_listeners(laju_worker *worker) {
+  for (size_t i = 0; i < worker->crew->door_count; i++) {
+    laju_door *door = &worker->crew->doors[i];
+    for (size_t bound = 0; bound < door->bound_count; bound++) {
+      int err = add_listener(worker, door, bound);
+      if (err < 0) return err;
+    }
+  }
+  start_accepting(worker);
+  return 0;
+}
+
+static void end_loop(laju_worker *worker) {
+  uv_close((uv_handle_t *)&worker->wake, NULL);
+  uv_run(&worker->loop, UV_RUN_DEFAULT);
+}
+
+static int start(laju_worker *worker) {
+  int err = uv_async_init(&worker->loop, &worker->wake, on_wake);
+  if (err < 0) return err;
+  uv_unref((uv_handle_t *)&worker->wake); /* the loop ends without it, and it can be woken until the worker is freed */
+  uv_timer_init(&worker->loop, &worker->pause);
+  uv_timer_init(&worker->loop, &worker->grace);
+  worker->wake.data = worker->pause.data = worker->grace.data = worker;
+  err = add_listeners(worker);
+  if (err == 0) err = uv_thread_create(&worker->thread, run, worker);
+  if (err < 0) {
+    cut(worker);
+    end_loop(worker);
+  }
+  return err;
+}
+
+static int init(laju_worker *worker, laju_crew *crew, size_t number) {
+  worker->crew = crew;
+  worker->number = number;
+  int err = uv_loop_init(&worker->loop);
+  if (err < 0) return err;
+  err = laju_connections_init(&worker->connections, &worker->loop, crew->service, on_connection_closed);
+  if (err == 0) {
+    err = start(worker);
+    if (err < 0) laju_connections_deinit(&worker->connections);
+  }
+  if (err < 0) {
+    uv_run(&worker->loop, UV_RUN_DEFAULT); /* lets closing handles go */
+    uv_loop_close(&worker->loop);
+  }
+  return err;
+}
+
+int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number) {
+  laju_worker *worker = calloc(1, sizeof *worker);
+  if (worker == NULL) return UV_ENOMEM;
+  int err = init(worker, crew, number);
+  if (err < 0) {
+    free(worker);
+    return err;
+  }
+  *out = worker;
+  return 0;
+}
+
+static void ask(laju_worker *worker, wish wanted) {
+  atomic_store_explicit(&worker->wish, wanted, memory_order_release);
+  uv_async_send(&worker->wake);
+}
+
+void laju_worker_drain(laju_worker *worker) {
+  ask(worker, WISH_DRAIN);
+}
+
+void laju_worker_cut(laju_worker *worker) {
+  ask(worker, WISH_CUT);
+}
+
+bool laju_worker_has_ended(const laju_worker *worker) {
+  return atomic_load_explicit(&worker->thread_ended, memory_order_acquire);
+}
+
+static void add(_Atomic uint64_t *sum, const _Atomic uint64_t *more) {
+  uint64_t value = atomic_load_explicit(sum, memory_order_relaxed) + atomic_load_explicit(more, memory_order_relaxed);
+  atomic_store_explicit(sum, value, memory_order_relaxed);
+}
+
+void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum) {
+  const laju_counters *mine = &worker->connections.counters;
+  add(&sum->accepted, &mine->accepted);
+  add(&sum->refused, &mine->refused);
+  add(&sum->accept_errors, &mine->accept_errors);
+  add(&sum->idle, &mine->idle);
+  add(&sum->slow, &mine->slow);
+  add(&sum->stuck, &mine->stuck);
+  add(&sum->oversized, &mine->oversized);
+  add(&sum->starved, &mine->starved);
+  add(&sum->cut, &mine->cut);
+}
+
+void laju_worker_free(laju_worker *worker) {
+  if (worker == NULL) return;
+  uv_thread_join(&worker->thread);
+  end_loop(worker);
+  laju_connections_deinit(&worker->connections);
+  uv_loop_close(&worker->loop);
+  free(worker);
+}

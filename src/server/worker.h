@@ -1,0 +1,48 @@
+/* A worker: a thread with its own loop, listening sockets and connections. Workers share the service (table, rules) and
+ * nothing else that a request touches.
+ *
+ * Accepting is bounded: over the process's limit of connections a new one is told so and closed (`refused`); where the
+ * kernel gives no descriptor or memory, the worker stops accepting for LAJU_ACCEPT_PAUSE_MS (`accept_errors`).
+ */
+#ifndef LAJU_SERVER_WORKER_H
+#define LAJU_SERVER_WORKER_H
+
+#include "server/connection.h"
+#include "server/server.h"
+
+#define LAJU_DOORS_MAX 2
+#define LAJU_ACCEPT_PAUSE_MS 100
+#define LAJU_ACCEPTS_A_TURN 64  /* of one socket, before others have their turn */
+#define LAJU_DRAIN_GRACE_MS 100 /* what was on its way when draining began may still come */
+
+/* What the workers have in common. Filled before they start. */
+typedef struct laju_crew {
+  laju_service *service;
+  laju_door *doors;
+  size_t door_count;
+  uint64_t connections_max;
+  _Atomic uint64_t connections; /* of all workers; touched when one comes or goes */
+  uv_async_t *ended;            /* told when a worker's thread ends */
+} laju_crew;
+
+typedef struct laju_worker laju_worker;
+
+/* Makes worker `number` (0-based), which takes its sockets from the doors, and starts its thread. 0, or a libuv error. */
+int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number);
+
+/* Asks the worker to drain, from any thread: it stops accepting, finishes what has begun, and ends. */
+void laju_worker_drain(laju_worker *worker);
+
+/* Asks the worker to end now, from any thread. */
+void laju_worker_cut(laju_worker *worker);
+
+/* Has its thread ended? Any thread. */
+bool laju_worker_has_ended(const laju_worker *worker);
+
+/* Its counters, added to `sum`, which no other thread uses. */
+void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum);
+
+/* Waits for its thread's end, which must have been asked for, and frees it. NULL is allowed. */
+void laju_worker_free(laju_worker *worker);
+
+#endif
