@@ -59,8 +59,11 @@ static void close_now(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
   laju_wheel_drop(&all->wheel, &connection->deadline);
-  if (connection->prev != NULL) connection->prev->next = connection->next;
-  else all->first = connection->next;
+  if (connection->prev != NULL) {
+    connection->prev->next = connection->next;
+  } else {
+    all->first = connection->next;
+  }
   if (connection->next != NULL) connection->next->prev = connection->prev;
   uv_close(&connection->io.handle, on_gone);
 }
@@ -100,8 +103,11 @@ static void on_written(uv_write_t *request, int status) {
   laju_connection *connection = request->handle->data;
   free(connection->pending);
   connection->pending = NULL;
-  if (status < 0) close_now(connection);
-  else settle(connection);
+  if (status < 0) {
+    close_now(connection);
+  } else {
+    settle(connection);
+  }
 }
 
 static void keep_pending(laju_connection *connection, const char *bytes, size_t len) {
@@ -131,8 +137,11 @@ static void flush(laju_connection *connection) {
     uv_buf_t buffer = {.base = out->data, .len = out->len};
     int sent = uv_try_write(&connection->io.stream, &buffer, 1);
     if (sent == UV_EAGAIN) sent = 0;
-    if (sent < 0) close_now(connection);
-    else if ((size_t)sent < out->len) keep_pending(connection, out->data + sent, out->len - (size_t)sent);
+    if (sent < 0) {
+      close_now(connection);
+    } else if ((size_t)sent < out->len) {
+      keep_pending(connection, out->data + sent, out->len - (size_t)sent);
+    }
   }
   laju_buffer_clear(out);
 }
@@ -187,8 +196,11 @@ static void answer_input(laju_connection *connection) {
   char none[1]; /* a codec may have more to say though all bytes are consumed */
   size_t used = answer(connection, input->data != NULL ? input->data : none, input->len);
   input->len -= used;
-  if (input->len == 0) laju_buffer_deinit(input);
-  else if (used > 0) memmove(input->data, input->data + used, input->len);
+  if (input->len == 0) {
+    laju_buffer_deinit(input);
+  } else if (used > 0) {
+    memmove(input->data, input->data + used, input->len);
+  }
 }
 
 static void feed(laju_connection *connection, char *bytes, size_t len) {
@@ -289,8 +301,11 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer) {
   if (got == UV_EOF) {
     connection->peer_done = true;
     connection->reading = false; /* libuv stops by itself */
-    if (connection->lingering) close_now(connection);
-    else settle(connection);
+    if (connection->lingering) {
+      close_now(connection);
+    } else {
+      settle(connection);
+    }
   } else if (got < 0) {
     close_now(connection);
   } else if (connection->lingering) {
@@ -315,8 +330,11 @@ static void on_deadline(laju_connection *connection) {
   if (connection->lingering) {
     close_now(connection);
   } else if (connection->pending != NULL) {
-    if (has_progressed(connection)) set_deadline(connection, LAJU_STUCK_MS);
-    else count_and_close(connection, &counters->stuck);
+    if (has_progressed(connection)) {
+      set_deadline(connection, LAJU_STUCK_MS);
+    } else {
+      count_and_close(connection, &counters->stuck);
+    }
   } else if (codec_of(connection)->unfinished(connection->codec)) {
     laju_count(&counters->slow);
     give_up(connection);
@@ -364,7 +382,7 @@ void laju_connections_deinit(laju_connections *all) {
 static int take_over(laju_connection *connection, int fd) {
   laju_connections *all = connection->all;
   int err;
-  if (connection->door->bound[0].address.ss_family == AF_UNIX) {
+  if (connection->door->is_unix) {
     uv_pipe_init(all->loop, &connection->io.pipe, 0);
     err = uv_pipe_open(&connection->io.pipe, fd);
   } else {
@@ -424,7 +442,10 @@ void laju_connections_drain(laju_connections *all) {
 
 void laju_connections_cut(laju_connections *all) {
   while (all->first != NULL) {
-    if (all->first->lingering || is_idle(all->first)) close_now(all->first);
-    else count_and_close(all->first, &all->counters.cut);
+    if (all->first->lingering || is_idle(all->first)) {
+      close_now(all->first);
+    } else {
+      count_and_close(all->first, &all->counters.cut);
+    }
   }
 }

@@ -27,8 +27,8 @@
 #include "server/door.h"
 #include "server/wheel.h"
 
-#define LAJU_READ_SIZE 65536                /* bytes of one read */
-#define LAJU_OUTPUT_FLUSH (256 * 1024)      /* replies are written at the latest when there are so many bytes */
+#define LAJU_READ_SIZE 65536           /* bytes of one read */
+#define LAJU_OUTPUT_FLUSH (256 * 1024) /* replies are written at the latest when there are so many bytes */
 #define LAJU_REQUEST_MS 10000
 #define LAJU_STUCK_MS 30000
 #define LAJU_LINGER_MS 2000
@@ -54,9 +54,9 @@ struct laju_connections {
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */
   laju_wheel wheel;
-  uv_timer_t timer;       /* runs while the wheel has entries */
+  uv_timer_t timer; /* runs while the wheel has entries */
   uv_prepare_t turn;
-  int64_t now_us;         /* the limiter's clock, read once a loop turn; below 0: not yet in this turn */
+  int64_t now_us; /* the limiter's clock, read once a loop turn; below 0: not yet in this turn */
   bool draining;
   laju_counters counters;
   void (*on_closed)(laju_connections *connections); /* one that was opened is gone */

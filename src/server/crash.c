@@ -60,7 +60,8 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 int laju_crash_init(void) {
   void *frame[1];
   backtrace(frame, 1); /* the first call loads libgcc, which a handler must not */
-  struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER)};
+  struct sigaction action = {.sa_sigaction = on_crash,
+                             .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER)};
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
     if (sigaction(signals[i], &action, NULL) < 0) return -1;

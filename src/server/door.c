@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A peer that vanished is found within KEEPALIVE_IDLE_S + 5 probes, even where connections may be idle for ever. */
@@ -15,14 +16,14 @@
 #define KEEPALIVE_PROBE_S 30
 #define KEEPALIVE_PROBES 5
 
-static int tell(char why[LAJU_TEXT_SIZE], const laju_sockaddr *at, const char *what) {
-  char text[LAJU_ADDRESS_TEXT_MAX];
-  laju_sockaddr_format(at, text);
+static int tell(char why[LAJU_TEXT_SIZE], const laju_endpoint *at, const char *what) {
+  char text[LAJU_ENDPOINT_TEXT_SIZE];
+  laju_endpoint_format(at, text);
   snprintf(why, LAJU_TEXT_SIZE, "cannot listen on %s: %s", text, what);
   return LAJU_ERR_SYSTEM;
 }
 
-static int tell_errno(char why[LAJU_TEXT_SIZE], const laju_sockaddr *at) {
+static int tell_errno(char why[LAJU_TEXT_SIZE], const laju_endpoint *at) {
   return tell(why, at, strerror(errno));
 }
 
@@ -30,12 +31,13 @@ static void set_option(int fd, int level, int option, int value) {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
-static bool is_any6(const laju_sockaddr *at) {
-  return at->address.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&at->address)->sin6_addr);
+static bool is_any6(const laju_endpoint *at) {
+  return at->address.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&at->address)->sin6_addr);
 }
 
 /* A bound socket. Accepted connections inherit the TCP options, which saves setting them on each. */
-static int bind_tcp(const laju_sockaddr *at, bool both_families, bool shared) {
+static int bind_tcp(const laju_endpoint *at, bool both_families, bool shared) {
   int fd = socket(at->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -54,38 +56,24 @@ static int bind_tcp(const laju_sockaddr *at, bool both_families, bool shared) {
 }
 
 /* Binding once without SO_REUSEPORT fails where anybody listens already. */
-static bool is_free(const laju_sockaddr *at, bool both_families) {
+static bool is_free(const laju_endpoint *at, bool both_families) {
   int fd = bind_tcp(at, both_families, false);
   if (fd < 0) return false;
   close(fd);
   return true;
 }
 
-/* "*" where the kernel has no IPv6. */
-static void fall_back_to_ipv4(laju_sockaddr *at) {
-  in_port_t port = ((const struct sockaddr_in6 *)&at->address)->sin6_port;
-  *at = (laju_sockaddr){.len = sizeof(struct sockaddr_in)};
-  struct sockaddr_in *to = (struct sockaddr_in *)&at->address;
-  to->sin_family = AF_INET;
-  to->sin_port = port;
-  to->sin_addr.s_addr = htonl(INADDR_ANY);
-}
-
-static int *socket_of(laju_door *door, size_t worker, size_t bound) {
-  return &door->sockets[worker * door->bound_count + bound];
-}
-
-static int open_tcp(laju_door *door, size_t bound, bool any, char why[LAJU_TEXT_SIZE]) {
-  laju_sockaddr *at = &door->bound[bound];
+static int open_tcp(laju_door *door, bool any, char why[LAJU_TEXT_SIZE]) {
+  laju_endpoint *at = &door->bound;
   if (!is_free(at, any)) {
     if (!any || errno != EAFNOSUPPORT) return tell_errno(why, at);
-    fall_back_to_ipv4(at);
+    laju_endpoint_to_ipv4(at);
     if (!is_free(at, any)) return tell_errno(why, at);
   }
   for (size_t worker = 0; worker < door->worker_count; worker++) {
     int fd = bind_tcp(at, any, true);
     if (fd < 0) return tell_errno(why, at);
-    *socket_of(door, worker, bound) = fd;
+    door->sockets[worker] = fd;
     if (listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
     /* Port 0 became a real one with the first socket; the others share that. */
     if (worker == 0 && getsockname(fd, (struct sockaddr *)&at->address, &at->len) < 0) return tell_errno(why, at);
@@ -93,7 +81,7 @@ static int open_tcp(laju_door *door, size_t bound, bool any, char why[LAJU_TEXT_
   return 0;
 }
 
-static bool somebody_answers(const laju_sockaddr *at) {
+static bool somebody_answers(const laju_endpoint *at) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return true;
   bool answers = connect(fd, (const struct sockaddr *)&at->address, at->len) == 0 || errno != ECONNREFUSED;
@@ -102,7 +90,7 @@ static bool somebody_answers(const laju_sockaddr *at) {
 }
 
 /* Makes way where a socket's file was left behind. */
-static int clear_path(const laju_sockaddr *at, char why[LAJU_TEXT_SIZE]) {
+static int clear_path(const laju_endpoint *at, char why[LAJU_TEXT_SIZE]) {
   const char *path = ((const struct sockaddr_un *)&at->address)->sun_path;
   struct stat file;
   if (lstat(path, &file) < 0) return errno == ENOENT ? 0 : tell_errno(why, at);
@@ -112,12 +100,12 @@ static int clear_path(const laju_sockaddr *at, char why[LAJU_TEXT_SIZE]) {
 }
 
 static int open_unix(laju_door *door, char why[LAJU_TEXT_SIZE]) {
-  const laju_sockaddr *at = &door->bound[0];
+  const laju_endpoint *at = &door->bound;
   int err = clear_path(at, why);
   if (err < 0) return err;
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return tell_errno(why, at);
-  *socket_of(door, 0, 0) = fd;
+  door->sockets[0] = fd;
   if (bind(fd, (const struct sockaddr *)&at->address, at->len) < 0) return tell_errno(why, at);
   struct stat file;
   if (lstat(((const struct sockaddr_un *)&at->address)->sun_path, &file) == 0) {
@@ -128,38 +116,33 @@ static int open_unix(laju_door *door, char why[LAJU_TEXT_SIZE]) {
   for (size_t worker = 1; worker < door->worker_count; worker++) {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (copy < 0) return tell_errno(why, at);
-    *socket_of(door, worker, 0) = copy;
+    door->sockets[worker] = copy;
   }
   return 0;
 }
 
-static int open_all(laju_door *door, const laju_address *address, char why[LAJU_TEXT_SIZE]) {
-  if (address->is_unix) return open_unix(door, why);
-  bool any = strcmp(address->host, "*") == 0;
-  for (size_t bound = 0; bound < door->bound_count; bound++) {
-    int err = open_tcp(door, bound, any, why);
-    if (err < 0) return err;
+static int open_sockets(laju_door *door, const laju_address *address, char why[LAJU_TEXT_SIZE]) {
+  door->sockets = malloc(door->worker_count * sizeof *door->sockets);
+  if (door->sockets == NULL) {
+    snprintf(why, LAJU_TEXT_SIZE, "out of memory");
+    return LAJU_ERR_MEMORY;
   }
-  return 0;
+  for (size_t i = 0; i < door->worker_count; i++) door->sockets[i] = -1;
+  return door->is_unix ? open_unix(door, why) : open_tcp(door, address->kind == LAJU_ADDRESS_ALL, why);
 }
 
 int laju_door_open(laju_door *out, const laju_codec *codec, const char *text, size_t worker_count,
                    char why[LAJU_TEXT_SIZE]) {
   laju_address address;
-  int err = laju_address_parse(&address, text, why);
-  if (err < 0) return err;
-  laju_door door = {.codec = codec, .worker_count = worker_count};
-  int count = laju_address_resolve(&address, door.bound, why);
-  if (count < 0) return count;
-  door.bound_count = (size_t)count;
-  size_t sockets = worker_count * door.bound_count;
-  door.sockets = malloc(sockets * sizeof *door.sockets);
-  if (door.sockets == NULL) {
-    snprintf(why, LAJU_TEXT_SIZE, "out of memory");
-    return LAJU_ERR_MEMORY;
+  if (laju_address_parse(text, strlen(text), &address, why) < 0) return LAJU_ERR_TEXT;
+  laju_door door = {.codec = codec, .worker_count = worker_count, .local = laju_address_is_local(&address)};
+  door.is_unix = address.kind == LAJU_ADDRESS_UNIX;
+  int err = laju_endpoint_init(&door.bound, &address);
+  if (err < 0) {
+    snprintf(why, LAJU_TEXT_SIZE, "%.100s is no address to listen on", text);
+    return err;
   }
-  for (size_t i = 0; i < sockets; i++) door.sockets[i] = -1;
-  err = open_all(&door, &address, why);
+  err = open_sockets(&door, &address, why);
   if (err < 0) {
     laju_door_close(&door);
     return err;
@@ -170,7 +153,7 @@ int laju_door_open(laju_door *out, const laju_codec *codec, const char *text, si
 
 /* Another process may have put its own socket at the path since. */
 static void remove_file(const laju_door *door) {
-  const char *path = ((const struct sockaddr_un *)&door->bound[0].address)->sun_path;
+  const char *path = ((const struct sockaddr_un *)&door->bound.address)->sun_path;
   struct stat file;
   if (door->file_inode == 0 || lstat(path, &file) < 0) return;
   if (file.st_dev == door->file_device && file.st_ino == door->file_inode) unlink(path);
@@ -178,17 +161,16 @@ static void remove_file(const laju_door *door) {
 
 void laju_door_close(laju_door *door) {
   if (door->sockets == NULL) return;
-  for (size_t i = 0; i < door->worker_count * door->bound_count; i++) {
+  for (size_t i = 0; i < door->worker_count; i++) {
     if (door->sockets[i] >= 0) close(door->sockets[i]);
   }
   free(door->sockets);
-  if (door->bound[0].address.ss_family == AF_UNIX) remove_file(door);
+  if (door->is_unix) remove_file(door);
   *door = (laju_door){0};
 }
 
-int laju_door_take(laju_door *door, size_t worker, size_t bound) {
-  int *at = socket_of(door, worker, bound);
-  int fd = *at;
-  *at = -1;
+int laju_door_take(laju_door *door, size_t worker) {
+  int fd = door->sockets[worker];
+  door->sockets[worker] = -1;
   return fd;
 }

@@ -13,17 +13,20 @@
 #include <sys/types.h>
 
 #include "proto/codec.h"
-#include "server/address.h"
+#include "server/endpoint.h"
 
-#define LAJU_BACKLOG 4096 /* connections that wait to be accepted, per socket (net.core.somaxconn is the kernel's bound) */
+#define LAJU_BACKLOG \
+  4096 /* connections that wait to be accepted, per socket (net.core.somaxconn is the kernel's bound) */
 
 typedef struct laju_door {
   const laju_codec *codec;
-  uint64_t idle_ms; /* a connection without a request for this long is closed; 0: never (TCP's keepalive finds the dead) */
-  size_t bound_count;
-  laju_sockaddr bound[LAJU_ADDRESSES_MAX]; /* the addresses really bound */
+  uint64_t
+      idle_ms; /* a connection without a request for this long is closed; 0: never (TCP's keepalive finds the dead) */
+  bool local;  /* only this machine can reach it */
+  bool is_unix;
+  laju_endpoint bound; /* the address really bound */
   size_t worker_count;
-  int *sockets; /* worker_count * bound_count descriptors, worker by worker; -1 once a worker has taken it over */
+  int *sockets;      /* a descriptor for each worker; -1 once it has taken it over */
   dev_t file_device; /* the unix socket's file, to know it again */
   ino_t file_inode;
 } laju_door;
@@ -34,7 +37,7 @@ int laju_door_open(laju_door *out, const laju_codec *codec, const char *address,
                    char why[LAJU_TEXT_SIZE]);
 void laju_door_close(laju_door *door);
 
-/* The socket of a worker (0-based) on a bound address; the caller owns it from now on. */
-int laju_door_take(laju_door *door, size_t worker, size_t bound);
+/* The socket of a worker (0-based); the caller owns it from now on. */
+int laju_door_take(laju_door *door, size_t worker);
 
 #endif

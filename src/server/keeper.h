@@ -22,8 +22,8 @@ typedef struct laju_keeper {
   const laju_config *config; /* must outlive it */
   uv_timer_t snapshot_timer, sweep_timer;
   uv_work_t work;
-  bool saving;               /* a snapshot is being written */
-  int save_result;           /* of that snapshot, written by its thread */
+  bool saving;     /* a snapshot is being written */
+  int save_result; /* of that snapshot, written by its thread */
   char save_why[LAJU_TEXT_SIZE];
   char failing[LAJU_TEXT_SIZE]; /* why the last one failed; "" where it did not */
   uint64_t sweep_at;

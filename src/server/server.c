@@ -60,14 +60,15 @@ static void watch(server *self) {
   sum_counters(self, &now);
   const laju_counters *seen = &self->seen;
   bool met = value_of(&now.refused) > value_of(&seen->refused) ||
-             value_of(&now.accept_errors) > value_of(&seen->accept_errors) || value_of(&now.slow) > value_of(&seen->slow) ||
-             value_of(&now.stuck) > value_of(&seen->stuck) || value_of(&now.oversized) > value_of(&seen->oversized) ||
+             value_of(&now.accept_errors) > value_of(&seen->accept_errors) ||
+             value_of(&now.slow) > value_of(&seen->slow) || value_of(&now.stuck) > value_of(&seen->stuck) ||
+             value_of(&now.oversized) > value_of(&seen->oversized) ||
              value_of(&now.starved) > value_of(&seen->starved) || value_of(&now.cut) > value_of(&seen->cut);
   if (!met) return;
   char refused[24], errors[24], slow[24], stuck[24], oversized[24], starved[24], cut[24];
   laju_log(LAJU_LOG_WARN, "connections met limits (totals since the start)", "refused",
-           number(refused, value_of(&now.refused)), "accept_errors", number(errors, value_of(&now.accept_errors)), "slow",
-           number(slow, value_of(&now.slow)), "stuck", number(stuck, value_of(&now.stuck)), "oversized",
+           number(refused, value_of(&now.refused)), "accept_errors", number(errors, value_of(&now.accept_errors)),
+           "slow", number(slow, value_of(&now.slow)), "stuck", number(stuck, value_of(&now.stuck)), "oversized",
            number(oversized, value_of(&now.oversized)), "starved", number(starved, value_of(&now.starved)), "cut",
            number(cut, value_of(&now.cut)), NULL);
   self->seen = now;
@@ -230,15 +231,13 @@ static int start_workers(server *self) {
 
 static void tell_door(const server *self, const laju_door *door) {
   bool is_http = door->codec == &laju_http_codec;
-  for (size_t i = 0; i < door->bound_count; i++) {
-    char at[LAJU_ADDRESS_TEXT_MAX], url[LAJU_ADDRESS_TEXT_MAX + 16];
-    laju_sockaddr_format(&door->bound[i], at);
-    bool is_unix = door->bound[i].address.ss_family == AF_UNIX;
-    snprintf(url, sizeof url, "%s%s", is_unix ? "" : is_http ? "http://" : "redis://", at);
-    laju_log(LAJU_LOG_INFO, "listening", is_http ? "http" : "resp", url, NULL);
-    if (!is_http && self->service.resp_password == NULL && !laju_sockaddr_is_local(&door->bound[i])) {
-      laju_log(LAJU_LOG_WARN, "this door is open to others and asks for no password: set resp_password", "resp", url, NULL);
-    }
+  char at[LAJU_ENDPOINT_TEXT_SIZE], url[LAJU_ENDPOINT_TEXT_SIZE + 16];
+  laju_endpoint_format(&door->bound, at);
+  snprintf(url, sizeof url, "%s%s", door->is_unix ? "" : is_http ? "http://" : "redis://", at);
+  laju_log(LAJU_LOG_INFO, "listening", door->codec->name, url, NULL);
+  if (!is_http && self->service.resp_password == NULL && !door->local) {
+    laju_log(LAJU_LOG_WARN, "this door is open to others and asks for no password: set resp_password", "resp", url,
+             NULL);
   }
 }
 
@@ -283,7 +282,9 @@ static int serve(server *self) {
 static int run(server *self) {
   self->worker_count = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
   if (self->worker_count > LAJU_WORKERS_MAX) self->worker_count = LAJU_WORKERS_MAX;
-  self->crew = (laju_crew){.service = &self->service, .doors = self->doors, .ended = &self->ended,
+  self->crew = (laju_crew){.service = &self->service,
+                           .doors = self->doors,
+                           .ended = &self->ended,
                            .connections_max = connections_max(self->worker_count)};
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
   int err = init_loop(self);

@@ -20,7 +20,7 @@ typedef struct laju_deadline {
   struct laju_deadline *next, *prev; /* NULL: not in a wheel */
   uint64_t due_ms;                   /* when it is to fire */
   uint64_t tick;                     /* the slot's tick it waits in: never after due_ms */
-} laju_deadline; /* all zeros is out of any wheel */
+} laju_deadline;                     /* all zeros is out of any wheel */
 
 typedef struct laju_wheel {
   laju_deadline slots[LAJU_WHEEL_SLOTS]; /* heads of rings */

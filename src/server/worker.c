@@ -13,8 +13,7 @@ typedef struct listener {
   uv_poll_t poll;
   laju_worker *worker;
   const laju_door *door;
-  int fd;         /* -1: closed */
-  bool shared;    /* other workers accept from the same socket */
+  int fd; /* -1: closed */
 } listener;
 
 typedef enum wish { WISH_SERVE, WISH_DRAIN, WISH_CUT } wish;
@@ -28,7 +27,7 @@ struct laju_worker {
   uv_async_t wake;
   uv_timer_t pause; /* of accepting */
   uv_timer_t grace; /* of draining */
-  listener listeners[LAJU_DOORS_MAX * LAJU_ADDRESSES_MAX];
+  listener listeners[LAJU_DOORS_MAX];
   size_t listener_count;
   bool draining, ended;
   _Atomic(wish) wish;
@@ -74,8 +73,9 @@ static void admit(listener *at, int fd) {
 
 /* Errors that concern the one connection that would have been accepted, not the next. */
 static bool is_passing(int err) {
-  return err == ECONNABORTED || err == EINTR || err == EPROTO || err == EPERM || err == ENETDOWN || err == ENOPROTOOPT ||
-         err == EHOSTDOWN || err == EHOSTUNREACH || err == ENETUNREACH || err == ENONET || err == EOPNOTSUPP;
+  return err == ECONNABORTED || err == EINTR || err == EPROTO || err == EPERM || err == ENETDOWN ||
+         err == ENOPROTOOPT || err == EHOSTDOWN || err == EHOSTUNREACH || err == ENETUNREACH || err == ENONET ||
+         err == EOPNOTSUPP;
 }
 
 /* Accepts up to `count` connections. */
@@ -96,8 +96,11 @@ static void accept_some(listener *at, size_t count) {
 static void on_acceptable(uv_poll_t *poll, int status, int events) {
   listener *at = poll->data;
   (void)events;
-  if (status < 0) pause_accepting(at->worker);
-  else accept_some(at, at->shared ? 1 : LAJU_ACCEPTS_A_TURN); /* one at a time, so that the others get their share */
+  if (status < 0) {
+    pause_accepting(at->worker);
+  } else {
+    accept_some(at, at->door->is_unix ? 1 : LAJU_ACCEPTS_A_TURN); /* a shared socket's are spread one by one */
+  }
 }
 
 /* ---- ending -------------------------------------------------------------------------------------------------------- */
@@ -174,10 +177,9 @@ static void run(void *argument) {
   uv_async_send(worker->crew->ended);
 }
 
-static int add_listener(laju_worker *worker, laju_door *door, size_t bound) {
+static int add_listener(laju_worker *worker, laju_door *door) {
   listener *at = &worker->listeners[worker->listener_count];
-  *at = (listener){.worker = worker, .door = door, .shared = door->bound[bound].address.ss_family == AF_UNIX};
-  at->fd = laju_door_take(door, worker->number, bound);
+  *at = (listener){.worker = worker, .door = door, .fd = laju_door_take(door, worker->number)};
   int err = uv_poll_init(&worker->loop, &at->poll, at->fd);
   if (err < 0) {
     close(at->fd);
@@ -190,11 +192,8 @@ static int add_listener(laju_worker *worker, laju_door *door, size_t bound) {
 
 static int add_listeners(laju_worker *worker) {
   for (size_t i = 0; i < worker->crew->door_count; i++) {
-    laju_door *door = &worker->crew->doors[i];
-    for (size_t bound = 0; bound < door->bound_count; bound++) {
-      int err = add_listener(worker, door, bound);
-      if (err < 0) return err;
-    }
+    int err = add_listener(worker, &worker->crew->doors[i]);
+    if (err < 0) return err;
   }
   start_accepting(worker);
   return 0;

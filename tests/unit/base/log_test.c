@@ -24,8 +24,8 @@ static void a_line_tells_time_level_message_and_pairs(void **state) {
 
 static void what_is_not_plain_is_quoted(void **state) {
   (void)state;
-  assert_non_null(strstr(line_of("cannot bind", "why", "say \"no\" = \\"),
-                         " msg=\"cannot bind\" why=\"say \\\"no\\\" = \\\\\"\n"));
+  assert_non_null(
+      strstr(line_of("cannot bind", "why", "say \"no\" = \\"), " msg=\"cannot bind\" why=\"say \\\"no\\\" = \\\\\"\n"));
   assert_non_null(strstr(line_of("m", "path", ""), " path=\"\"\n"));
 }
 

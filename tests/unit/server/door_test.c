@@ -1,0 +1,147 @@
+#include "server/door.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const laju_codec codec = {.name = "test"};
+static char why[LAJU_TEXT_SIZE];
+static char folder[] = "/tmp/laju-door-XXXXXX";
+static char path[64], at_path[80];
+
+static int make_folder(void **state) {
+  (void)state;
+  if (mkdtemp(folder) == NULL) return -1;
+  snprintf(path, sizeof path, "%s/socket", folder);
+  snprintf(at_path, sizeof at_path, "unix:%s", path);
+  return 0;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  return rmdir(folder);
+}
+
+static void each_worker_has_its_own_socket_on_one_free_port(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, "127.0.0.1:0", 3, why), 0);
+  char text[LAJU_ENDPOINT_TEXT_SIZE], expected[LAJU_ENDPOINT_TEXT_SIZE];
+  laju_endpoint_format(&door.bound, expected);
+  assert_string_not_equal(expected, "127.0.0.1:0");
+  for (size_t worker = 0; worker < 3; worker++) {
+    laju_endpoint bound = {.len = sizeof bound.address};
+    assert_int_equal(getsockname(door.sockets[worker], (struct sockaddr *)&bound.address, &bound.len), 0);
+    laju_endpoint_format(&bound, text);
+    assert_string_equal(text, expected);
+  }
+  assert_true(door.local);
+  laju_door_close(&door);
+}
+
+static void a_port_that_somebody_listens_on_is_refused(void **state) {
+  (void)state;
+  laju_door first, second;
+  char text[LAJU_ENDPOINT_TEXT_SIZE];
+  assert_int_equal(laju_door_open(&first, &codec, "127.0.0.1:0", 1, why), 0);
+  laju_endpoint_format(&first.bound, text);
+  assert_int_equal(laju_door_open(&second, &codec, text, 1, why), LAJU_ERR_SYSTEM);
+  assert_non_null(strstr(why, text));
+  assert_non_null(strstr(why, "in use"));
+  laju_door_close(&first);
+  assert_int_equal(laju_door_open(&second, &codec, text, 1, why), 0);
+  laju_door_close(&second);
+}
+
+static void a_socket_taken_over_is_not_closed_with_the_door(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, "127.0.0.1:0", 1, why), 0);
+  int fd = laju_door_take(&door, 0);
+  laju_door_close(&door);
+  assert_int_equal(close(fd), 0);
+}
+
+static void a_unix_socket_goes_with_its_door(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, at_path, 2, why), 0);
+  assert_int_equal(access(path, F_OK), 0);
+  assert_true(door.sockets[0] != door.sockets[1]);
+  laju_door_close(&door);
+  assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_unix_socket_that_answers_is_not_replaced(void **state) {
+  (void)state;
+  laju_door first, second;
+  assert_int_equal(laju_door_open(&first, &codec, at_path, 1, why), 0);
+  assert_int_equal(laju_door_open(&second, &codec, at_path, 1, why), LAJU_ERR_SYSTEM);
+  assert_non_null(strstr(why, "another process listens there"));
+  assert_int_equal(access(path, F_OK), 0);
+  laju_door_close(&first);
+}
+
+static void a_unix_socket_left_by_a_crash_is_replaced(void **state) {
+  (void)state;
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  struct sockaddr_un stale = {.sun_family = AF_UNIX};
+  memcpy(stale.sun_path, path, strlen(path));
+  assert_int_equal(bind(fd, (const struct sockaddr *)&stale, sizeof stale), 0);
+  close(fd);
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, at_path, 1, why), 0);
+  laju_door_close(&door);
+}
+
+static void a_file_that_is_no_socket_is_left_alone(void **state) {
+  (void)state;
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fclose(file);
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, at_path, 1, why), LAJU_ERR_SYSTEM);
+  assert_non_null(strstr(why, "not a socket"));
+  assert_int_equal(unlink(path), 0);
+}
+
+static void another_process_s_new_socket_is_left_alone(void **state) {
+  (void)state;
+  laju_door first, second;
+  assert_int_equal(laju_door_open(&first, &codec, at_path, 1, why), 0);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(laju_door_open(&second, &codec, at_path, 1, why), 0);
+  laju_door_close(&first);
+  assert_int_equal(access(path, F_OK), 0);
+  laju_door_close(&second);
+}
+
+static void a_name_is_nowhere_to_listen(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, "localhost:0", 1, why), LAJU_ERR_TEXT);
+  assert_non_null(strstr(why, "localhost:0"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_worker_has_its_own_socket_on_one_free_port),
+      cmocka_unit_test(a_port_that_somebody_listens_on_is_refused),
+      cmocka_unit_test(a_socket_taken_over_is_not_closed_with_the_door),
+      cmocka_unit_test(a_unix_socket_goes_with_its_door),
+      cmocka_unit_test(a_unix_socket_that_answers_is_not_replaced),
+      cmocka_unit_test(a_unix_socket_left_by_a_crash_is_replaced),
+      cmocka_unit_test(a_file_that_is_no_socket_is_left_alone),
+      cmocka_unit_test(another_process_s_new_socket_is_left_alone),
+      cmocka_unit_test(a_name_is_nowhere_to_listen),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
