@@ -1,0 +1,154 @@
+/* laju serve: the file, then the command line over it, then the server. */
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "config/config.h"
+#include "limiter/ruleset.h"
+#include "server/server.h"
+
+_Static_assert(LAJU_CONFIG_RULES_MAX <= LAJU_RULES_MAX, "what a file may hold, the limiter can");
+
+enum {
+  CONFIG,
+  RULE,
+  HTTP,
+  RESP,
+  WORKERS,
+  MEMORY,
+  MEMORY_LOGS,
+  SNAPSHOT,
+  SNAPSHOT_INTERVAL,
+  NO_INLINE_LIMITS,
+  RESP_ADMIN,
+  OPTIONS,
+};
+
+static const laju_option options[OPTIONS] = {
+    [CONFIG] = {"config", "FILE", "read settings and rules from a YAML file", 'c'},
+    [RULE] = {"rule", "TEXT", "add a rule: NAME=LIMIT/PERIOD [ALGORITHM] [burst N] [cost N]", 'r'},
+    [HTTP] = {"http", "ADDR", "listen for HTTP; off: do not (127.0.0.1:8080)", 0},
+    [RESP] = {"resp", "ADDR", "listen for Redis clients; off: do not (127.0.0.1:6380)", 0},
+    [WORKERS] = {"workers", "N", "threads that answer; 0: as many as CPUs allow (0)", 0},
+    [MEMORY] = {"memory", "SIZE", "the most that keys may take, 1MiB to 1TiB (256MiB)", 0},
+    [MEMORY_LOGS] = {"memory-logs", "SHARE", "the part of it for sliding-window logs, N% or a size (25%)", 0},
+    [SNAPSHOT] = {"snapshot", "PATH", "keep the keys in this file over a restart", 0},
+    [SNAPSHOT_INTERVAL] = {"snapshot-interval", "TIME", "how often it is written, 100ms to 1d (10s)", 0},
+    [NO_INLINE_LIMITS] = {"no-inline-limits", NULL, "refuse checks that bring a limit of their own", 0},
+    [RESP_ADMIN] = {"resp-admin", NULL, "allow LAJU.RESET without a password", 0},
+};
+
+/* The setting that an option writes, and the text it writes where it takes no value. */
+static const struct {
+  const char *key, *text;
+} settings[OPTIONS] = {
+    [HTTP] = {"listen.http", NULL},
+    [RESP] = {"listen.resp", NULL},
+    [WORKERS] = {"workers", NULL},
+    [MEMORY] = {"memory", NULL},
+    [MEMORY_LOGS] = {"memory_logs", NULL},
+    [SNAPSHOT] = {"snapshot.path", NULL},
+    [SNAPSHOT_INTERVAL] = {"snapshot.interval", NULL},
+    [NO_INLINE_LIMITS] = {"inline_limits", "false"},
+    [RESP_ADMIN] = {"resp_admin", "true"},
+};
+
+/* The first pass: the file's path, wherever its option stands; no option, or an exit code above it. */
+static int find_file(const laju_command *command, int argc, char **argv, const char **path) {
+  const char *value;
+  int option;
+  *path = NULL;
+  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
+    if (option != CONFIG) continue;
+    if (*path != NULL) {
+      laju_command_fail(command, "--config is given twice; allowed: one file");
+      return LAJU_OPTION_BAD;
+    }
+    *path = value;
+  }
+  if (option != LAJU_OPTION_END) return option;
+  if (optind == argc) return LAJU_OPTION_END;
+  laju_command_fail(command, "\"%s\" is not expected; a file is given by --config %s", argv[optind], argv[optind]);
+  return LAJU_OPTION_BAD;
+}
+
+/* The second pass: what the other options say, over the file. */
+static int apply_options(const laju_command *command, int argc, char **argv, laju_config *config) {
+  const char *value;
+  char why[LAJU_WHY_SIZE];
+  int option;
+  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
+    if (option == CONFIG) continue;
+    if (value == NULL) value = settings[option].text;
+    int error = option == RULE ? laju_config_add_rule(config, value, why)
+                               : laju_config_set(config, settings[option].key, value, why);
+    if (error == 0) continue;
+    const char *shown = option == RULE ? value : "";
+    return laju_command_fail(command, "--%s%s%.200s%s: %s", options[option].name, shown[0] != '\0' ? " \"" : "", shown,
+                             shown[0] != '\0' ? "\"" : "", why);
+  }
+  if (laju_config_verify(config, why) < 0) return laju_command_fail(command, "%s", why);
+  return 0;
+}
+
+static void print_warning(void *context, const char *warning) {
+  (void)context;
+  fprintf(stderr, "laju serve: warning: %s\n", warning);
+}
+
+/* 0, or the exit code. */
+static int configure(const laju_command *command, int argc, char **argv, const char *path, laju_config *config) {
+  char why[LAJU_WHY_SIZE];
+  if (path != NULL && laju_config_load(config, path, why) < 0) {
+    fprintf(stderr, "%s\n", why);
+    return LAJU_EXIT_NO;
+  }
+  int error = apply_options(command, argc, argv, config);
+  if (error != 0) return error;
+  if (laju_config_add_default_rule(config) < 0) return laju_command_fail(command, "memory ran out");
+  laju_config_warn(config, print_warning, NULL);
+  return 0;
+}
+
+static int run(const laju_command *command, int argc, char **argv) {
+  const char *path;
+  int found = find_file(command, argc, argv, &path);
+  if (found != LAJU_OPTION_END) return laju_option_exit(found);
+  laju_config config;
+  laju_config_init(&config);
+  int code = configure(command, argc, argv, path, &config);
+  if (code == 0) code = laju_server_run(&config);
+  laju_config_deinit(&config);
+  return code;
+}
+
+const laju_command laju_command_serve = {
+    .name = "serve",
+    .operands = "",
+    .summary = "run the limiter as a service, over HTTP and for Redis clients",
+    .about =
+        "Answers checks over HTTP (POST /v1/check) and to Redis clients (LAJU.CHECK, CL.THROTTLE) until\n"
+        "SIGTERM or SIGINT; then it finishes what has begun and writes its snapshot.\n"
+        "\n"
+        "What the options say goes over what the file says; rules are added to the file's. Where there is\n"
+        "no rule at all, there is one named default: 100 a minute for each key.\n"
+        "\n"
+        "ADDR is HOST:PORT, with an IPv4 address, an IPv6 address in [ ] or * for all interfaces;\n"
+        "unix:/PATH; or off. Port 0 takes a free one, which is told at the start.\n"
+        "ALGORITHM is token-bucket, leaky-bucket, fixed-window, sliding-window-counter (where none is\n"
+        "given) or sliding-window-log. burst is for the two buckets.\n"
+        "PERIOD and TIME are a whole number and a unit: us, ms, s, m, h, d or w.\n"
+        "A password for Redis clients stands in the file (resp_password), where other users cannot see it.\n"
+        "\n"
+        "Exits 0 after SIGTERM, 1 where the file is bad or the server cannot start, 2 where the command\n"
+        "line is wrong.\n",
+    .examples =
+        "  laju serve\n"
+        "  laju serve --rule api=100/1m --rule 'login=5/1m token-bucket burst 10'\n"
+        "  laju serve --config laju.yaml --http 0.0.0.0:8080 --snapshot /var/lib/laju/table.snap\n"
+        "  laju serve --resp unix:/run/laju.sock --http off\n",
+    .options = options,
+    .option_count = OPTIONS,
+    .run = run,
+};
