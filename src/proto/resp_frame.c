@@ -152,7 +152,7 @@ static laju_resp_step read_array(laju_resp_reader *reader, char *bytes, size_t l
   if (step == LAJU_RESP_WHOLE && too_many) step = LAJU_RESP_TOO_MANY;
   if (step == LAJU_RESP_TOO_LONG || step == LAJU_RESP_TOO_MANY) return refuse(reader, step, &on, bytes, out);
   if (step == LAJU_RESP_WHOLE) {
-    reader->left = 0;
+    *reader = (laju_resp_reader){0};
     out->argc = on.done;
     out->size = (size_t)(on.at - bytes);
   }

@@ -281,7 +281,7 @@ static void bad_throttle_arguments_are_named(void **state) {
       {"CL.THROTTLE u 1 1 31622401", "-ERR period '31622401': 1 to 31622400 seconds"},
       {"CL.THROTTLE u 1 1 1048577",
        "-ERR period '1048577': it cannot be counted in whole ticks; the nearest that can is "
-       "1048580"},
+       "1048576"},
       {"CL.THROTTLE u 1 1 1 -1", "-ERR quantity '-1': 0 to 4294967295"},
       {"CL.THROTTLE u 4294967294 4294967295 31622400 1", "*5 :0 :4294967295 :4294967294 :-1 :100"},
   };

@@ -291,7 +291,7 @@ static void a_browser_lured_here_runs_no_command(void **state) {
   assert_true(on.closed);
   door_reconnect(&on);
   assert_string_equal(door_say(&on, "GET / HTTP/1.1\r\nHost: x\r\nPING\r\n"),
-                      "-ERR unknown command 'GET', with args beginning with: '/' 'HTTP/1.1'");
+                      "-ERR unknown command 'GET', with args beginning with: '/' 'HTTP/1.1' ");
   assert_true(on.closed);
 }
 

@@ -148,7 +148,7 @@ static void hello_tells_of_the_server_in_either_protocol(void **state) {
 static void hello_may_bring_password_and_name(void **state) {
   (void)state;
   assert_memory_equal(door_ask(&on, "HELLO 3"), "-NOAUTH HELLO must be called with the client already authenticated",
-                      67);
+                      66);
   assert_string_equal(door_ask(&on, "HELLO 3 AUTH default wrong SETNAME x"), WRONGPASS);
   assert_string_equal(door_ask(&on, "PING"), NOAUTH);
   assert_memory_equal(door_ask(&on, "HELLO 3 auth default sesame setname worker-1"), "%7 ", 3);
@@ -259,7 +259,7 @@ static void a_command_is_described(void **state) {
 static void a_commands_arguments_are_told_for_help(void **state) {
   (void)state;
   assert_string_equal(door_ask(&on, "COMMAND DOCS laju.peek get"),
-                      "*2 $9 laju.peek *8 $7 summary $86 What stands for a key under a rule, in LAJU.CHECK's six "
+                      "*2 $9 laju.peek *8 $7 summary $90 What stands for a key under a rule, in LAJU.CHECK's six "
                       "integers, without taking anything. $5 since $5 " LAJU_VERSION
                       " $5 group $4 laju $9 arguments *2 "
                       "*4 $4 name $4 rule $4 type $6 string *4 $4 name $3 key $4 type $3 key");
@@ -281,7 +281,7 @@ static void info_tells_what_clients_look_for(void **state) {
   assert_non_null(strstr(reply, "role:master "));
   assert_non_null(strstr(reply, "rules:4 keys:0 "));
   atomic_store(&on.service.stage, LAJU_STARTING);
-  assert_string_equal(door_ask(&on, "INFO persistence"), "$27 # Persistence loading:1 ");
+  assert_string_equal(door_ask(&on, "INFO persistence"), "$26 # Persistence loading:1 ");
   assert_string_equal(door_ask(&on, "INFO nothing"), "$0 ");
   assert_non_null(strstr(door_ask(&on, "INFO table"), "# Table "));
   assert_null(strstr(door_ask(&on, "INFO table"), "# Server "));
