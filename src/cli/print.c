@@ -1,11 +1,33 @@
 #include "cli/print.h"
 
-#include "base/duration.h"
+static int64_t up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
 
+/* As people say it, rounded up: 250ms, 12.3s, 1h46m28s, 2d3h. */
 static void add_wait(laju_buffer *to, const char *before, int64_t ms) {
-  char wait[24];
-  laju_duration_format(wait, sizeof wait, ms * 1000);
-  laju_buffer_add_format(to, "%s%s", before, wait);
+  laju_buffer_add_text(to, before);
+  if (ms < 1000) {
+    laju_buffer_add_format(to, "%lldms", (long long)ms);
+    return;
+  }
+  int64_t tenths = up(ms, 100);
+  if (tenths < 600) {
+    laju_buffer_add_int(to, tenths / 10);
+    if (tenths % 10 != 0) laju_buffer_add_format(to, ".%lld", (long long)(tenths % 10));
+    laju_buffer_add_text(to, "s");
+    return;
+  }
+  static const struct {
+    int64_t seconds;
+    const char *unit;
+  } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
+  int64_t left = up(ms, 1000);
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (left >= units[i].seconds)
+      laju_buffer_add_format(to, "%lld%s", (long long)(left / units[i].seconds), units[i].unit);
+    left %= units[i].seconds;
+  }
 }
 
 void laju_answer_print(laju_buffer *to, const laju_answer *answer) {

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "config/config.h"
@@ -94,7 +95,7 @@ static int apply_options(const laju_command *command, int argc, char **argv, laj
 
 static void print_warning(void *context, const char *warning) {
   (void)context;
-  fprintf(stderr, "laju serve: warning: %s\n", warning);
+  laju_log(LAJU_LOG_WARN, warning, NULL);
 }
 
 /* 0, or the exit code. */

@@ -9,8 +9,9 @@
 #define MEMORY_MIN (UINT64_C(1) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 #define MEMORY_ALLOWED "1MiB to 1TiB"
+#define LOGS_PERCENT_MAX 80 /* the keys themselves must go somewhere */
 #define LOGS_MIN UINT64_C(4096)
-#define LOGS_ALLOWED "1% to 90% of memory, or a size from 4KiB"
+#define LOGS_ALLOWED "1% to 80% of memory, or a size from 4KiB"
 #define PASSWORD_MAX (sizeof((laju_config){0}.resp_password) - 1)
 
 /* A door: stored as it was written, so that messages show it so. */
@@ -67,7 +68,7 @@ static int set_memory_logs(laju_config *config, const char *text, size_t len, ch
     return 0;
   }
   uint64_t percent;
-  if (laju_value_count(text, len - 1, 90, LOGS_ALLOWED, &percent, why) < 0) return -1;
+  if (laju_value_count(text, len - 1, LOGS_PERCENT_MAX, LOGS_ALLOWED, &percent, why) < 0) return -1;
   if (percent == 0) return laju_complain(why, text, len, "is out of range", NULL, LOGS_ALLOWED);
   config->memory_logs_percent = (uint32_t)percent;
   share_logs(config);
@@ -165,9 +166,9 @@ static int verify_doors(const laju_config *config, char why[LAJU_TEXT_SIZE]) {
 }
 
 int laju_setting_verify(const laju_config *config, const char **key, char why[LAJU_TEXT_SIZE]) {
-  if (config->memory_logs_bytes * 10 > config->memory_bytes * 9) {
+  if (config->memory_logs_bytes * 100 > config->memory_bytes * LOGS_PERCENT_MAX) {
     *key = "memory_logs";
-    return laju_complain(why, NULL, 0, "is more than nine tenths of memory", NULL, LOGS_ALLOWED);
+    return laju_complain(why, NULL, 0, "is more than 80% of memory", NULL, LOGS_ALLOWED);
   }
   *key = "listen";
   return verify_doors(config, why);

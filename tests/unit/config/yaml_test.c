@@ -191,7 +191,7 @@ static void sizes_are_within_their_range(void **state) {
   accepted("memory: 1MiB\n");
   assert_int_equal(config.memory_logs_bytes, 262144);
   accepted("memory: 1TiB\n");
-  accepted("memory: 1024KiB\nmemory_logs: 90%\n");
+  accepted("memory: 1024KiB\nmemory_logs: 80%\n");
   refused("memory: 1048575B\n", "laju.yaml:1:9: memory: \"1048575B\" is out of range; allowed: 1MiB to 1TiB");
   refused("memory: 1025GiB\n", "laju.yaml:1:9: memory: \"1025GiB\" is out of range; allowed: 1MiB to 1TiB");
   refused(
@@ -208,10 +208,9 @@ static void logs_are_a_share_of_memory_or_a_size(void **state) {
   assert_int_equal(config.memory_logs_bytes, 536870912);
   accepted("memory_logs: 32MiB\nmemory: 1GiB\n");
   assert_int_equal(config.memory_logs_bytes, 33554432);
-  refused(
-      "memory: 1MiB\nmemory_logs: 1MiB\n",
-      "laju.yaml:2:1: memory_logs: is more than nine tenths of memory; allowed: 1% to 90% of memory, or a size from 4KiB");
-  refused_as("memory_logs: 91%\n", "laju.yaml:1:14: memory_logs: \"91\" is out of range;");
+  refused("memory: 1MiB\nmemory_logs: 1MiB\n",
+          "laju.yaml:2:1: memory_logs: is more than 80% of memory; allowed: 1% to 80% of memory, or a size from 4KiB");
+  refused_as("memory_logs: 81%\n", "laju.yaml:1:14: memory_logs: \"81\" is out of range;");
   refused_as("memory_logs: 0%\n", "laju.yaml:1:14: memory_logs: \"0%\" is out of range;");
   refused_as("memory_logs: 4095B\n", "laju.yaml:1:14: memory_logs: \"4095B\" is out of range;");
 }
