@@ -5,6 +5,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 
 # llhttp comes as C sources, in Debian's package node-llhttp.
 find_path(LLHTTP_INCLUDE_DIR llhttp.h PATH_SUFFIXES llhttp PATHS /usr/share/include REQUIRED)

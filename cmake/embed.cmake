@@ -1,0 +1,10 @@
+# Writes text files, joined in order, as one C string: cmake -DNAME=laju_x -DHEADER=x.h -DOUT=x.c -DFILES=a;b -P embed.cmake
+set(text "")
+foreach(file ${FILES})
+  file(READ ${file} part)
+  string(APPEND text "${part}")
+endforeach()
+string(REPLACE "\\" "\\\\" text "${text}")
+string(REPLACE "\"" "\\\"" text "${text}")
+string(REPLACE "\n" "\\n\"\n  \"" text "${text}")
+file(WRITE ${OUT} "#include \"${HEADER}\"\n\nconst char ${NAME}[] =\n  \"${text}\";\nconst size_t ${NAME}_len = sizeof ${NAME} - 1;\n")

@@ -1,0 +1,117 @@
+-- One call: any number of requests, each of one or several checks that are all charged or none.
+--
+-- KEYS     the key of each check, in order; one may stand there several times.
+-- ARGV[1]  records of 24 bytes, each for the next `count` checks: algorithm, flags (1: the request goes on after each of
+--          them; 2: take at most `cost`; 4, in the first record: no log among them, read all keys at once), count, period,
+--          limit, capacity, tick in us, cost.
+-- ARGV[2]  for tests alone, absent otherwise: the time in us, and ARGV[3] a time to live in ms in place of the rule's.
+--
+-- Returns the time in us, then for each check in order an error or an array: the state as it stood before that check (a
+-- request's earlier checks count as charged where they are allowed); for a log the decision, in ticks. A request with an
+-- error among its checks is not charged; nor does it disturb the others. Denials and peeks write nothing.
+local LOG, LONGEST_PX = 4, 9007199254740 -- 2^53 us
+local ops = ARGV[1]
+local now_us
+if ARGV[2] then
+  now_us = tonumber(ARGV[2])
+else
+  local time = redis.call('TIME')
+  now_us = time[1] * 1000000 + time[2]
+end
+
+-- What is known of the keys where there are several: their bytes, as this call read or wrote them.
+local known = KEYS[2] and {}
+if known and ops:byte(2) >= 4 then
+  local values = redis.pcall('MGET', unpack(KEYS))
+  if not values.err then
+    -- nil may also be a key of another type: those are asked for one by one
+    for i = 1, #KEYS do known[KEYS[i]] = values[i] or nil end
+  end
+end
+
+local log -- the sliding log's law, once it is needed
+local reply = {now_us}
+local changes, order, refused -- of a request of several checks that is under way: by key, the keys in order, "charge none"
+
+-- Writes one key's next state (a log's: its ring).
+local function write(key, next, live, tick)
+  local px
+  if live then px = ARGV[3] or math.min(math.ceil(live * tick / 1000), LONGEST_PX) end
+  local done
+  if type(next) == 'table' then
+    done = log.write(next, px)
+  elseif px then
+    done = redis.pcall('SET', key, next, 'PX', px)
+  else
+    done = redis.pcall('SETRANGE', key, '0', next)
+  end
+  if type(done) == 'table' and done.err then return done end
+  if known and type(next) == 'string' then known[key] = next end
+end
+
+local done, at = 0, 1
+while at <= #ops do
+  local algorithm, flags, count, period, limit, capacity, tick, cost
+  algorithm, flags, count, period, limit, capacity, tick, cost, at = struct.unpack('<I1I1I2I4I4I4I4I4', ops, at)
+  local goes_on, at_most = flags % 2 == 1, flags % 4 >= 2
+  local now = (now_us - now_us % tick) / tick
+  local far = math.max(period, math.ceil(10000000 / tick)) -- a time held further ahead is a clock's mistake
+
+  for i = done + 1, done + count do
+    local key = KEYS[i]
+    local change = changes and changes[key]
+    local found, allowed, next, live
+    if algorithm == LOG then
+      log = log or sliding_log()
+      local ring = change and change.next or log.open(key)
+      if ring.err then
+        found = ring
+      else
+        found, allowed, next, live = log.decide(ring, now, far, period, limit, cost, at_most)
+      end
+    else
+      local value
+      if change then value = change.next elseif known then value = known[key] end
+      if value == nil then
+        value = redis.pcall('GET', key)
+        if known then known[key] = value end
+      end
+      if value and value.err then
+        found = value
+      elseif value and #value ~= 16 then
+        found = {err = 'BADSTATE a state of ' .. #value .. ' bytes'}
+      elseif algorithm < 2 then
+        found, allowed, next, live = bucket(value, now, far, period, limit, capacity, cost, at_most)
+      else
+        found, allowed, next, live = window(value, now, far, period, limit, cost, at_most, algorithm == 3)
+      end
+    end
+    reply[i + 1] = found
+
+    if not goes_on and not changes then -- alone
+      if next then reply[i + 1] = write(key, next, live, tick) or found end
+    else
+      changes, order = changes or {}, order or {}
+      if not allowed then
+        refused = true
+      elseif change then
+        change.next, change.live = next or change.next, live or change.live
+      elseif next then
+        changes[key] = {next = next, live = live, tick = tick, place = i + 1}
+        order[#order + 1] = key
+      end
+      if not goes_on then
+        if not refused then
+          for _, name in ipairs(order) do
+            local c = changes[name]
+            local failed = write(name, c.next, c.live, c.tick)
+            if failed then reply[c.place] = failed end
+          end
+        end
+        changes, order, refused = nil, nil, nil
+      end
+    end
+  end
+  done = done + count
+end
+return reply
