@@ -17,8 +17,8 @@
 
 #include <laju/laju.h>
 
-#define LAJU_KEYS_PREFIX_MAX 64                           /* [A-Za-z0-9_.:@-]{1,64}, as a plain key's text */
-#define LAJU_KEYS_NAME_MAX (3 * 64 + LAJU_NAME_MAX + 64)  /* bytes of the longest name */
+#define LAJU_KEYS_PREFIX_MAX 64                          /* [A-Za-z0-9_.:@-]{1,64}, as a plain key's text */
+#define LAJU_KEYS_NAME_MAX (3 * 64 + LAJU_NAME_MAX + 64) /* bytes of the longest name */
 
 typedef struct laju_keys {
   char prefix[LAJU_KEYS_PREFIX_MAX];

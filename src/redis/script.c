@@ -190,8 +190,8 @@ static bool read_log(const redisReply *reply, const laju_ask *ask, laju_answer *
 static bool read_check(const redisReply *reply, const laju_ask *ask, int64_t now_us, laju_answer *out) {
   if (ask->rule->algorithm == LAJU_SLIDING_WINDOW_LOG) return read_log(reply, ask, out);
   laju_state state;
-  bool ok = ask->rule->algorithm <= LAJU_LEAKY_BUCKET ? read_bucket(reply, &state)
-                                                      : read_window(reply, ask->rule, &state);
+  bool ok =
+      ask->rule->algorithm <= LAJU_LEAKY_BUCKET ? read_bucket(reply, &state) : read_window(reply, ask->rule, &state);
   if (!ok) return false;
   if (ask->at_most) {
     out->taken = laju_take(ask->rule, &state, now_us, ask->cost, &out->decision);

@@ -11,7 +11,7 @@ typedef struct keeper {
   laju_state state; /* or, under a sliding log: */
   laju_log log;
   bool known; /* charged at least once */
-} keeper;         /* all zeros: never seen. Stamps are its own */
+} keeper;     /* all zeros: never seen. Stamps are its own */
 
 void keeper_deinit(keeper *k);
 
