@@ -38,7 +38,7 @@ void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us)
   batch->now_us = now_us;
   for (size_t i = 0; i < batch->ask_count;) {
     laju_ask *ask = &batch->asks[i];
-    const laju_check *checks = &batch->checks[ask->first];
+    const laju_check *checks = batch->checks + (ask->kind == LAJU_ASK_NOTE ? 0 : ask->first);
     if (ask->kind == LAJU_ASK_NOTE) {
       i++;
     } else if (independent(ask)) {

@@ -215,19 +215,19 @@ static inline size_t reply_max(const laju_ask *ask) {
 }
 
 static char *put_reply(char *to, const laju_ask *ask, const laju_batch *batch) {
+  if (ask->kind == LAJU_ASK_NOTE) return put_text(to, batch->notes + ask->first, ask->count);
   const laju_decision *decisions = &batch->decisions[ask->first];
   switch (ask->form) {
     case LAJU_RESP_FORM_CHECK: return put_check(put_text(to, "*6\r\n", 4), decisions);
     case LAJU_RESP_FORM_THROTTLE: return put_throttle(to, decisions);
     case LAJU_RESP_FORM_EACH: return put_each(to, ask, decisions);
     case LAJU_RESP_FORM_ALL: return put_all(to, ask, decisions);
-    case LAJU_RESP_FORM_RESET: return put_integer(to, ask->known);
-    default: return put_text(to, batch->notes + ask->first, ask->count);
+    default: return put_integer(to, ask->known);
   }
 }
 
 void laju_resp_encode(const laju_batch *batch, laju_buffer *out) {
-  size_t max = 0;
+  size_t max = 1; /* never nothing, which an empty buffer has no place for */
   for (size_t i = 0; i < batch->ask_count; i++) max += reply_max(&batch->asks[i]);
   for (size_t i = 0; i < batch->ask_count; i++) {
     const laju_ask *ask = &batch->asks[i];
