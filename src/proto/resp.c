@@ -77,7 +77,8 @@ static void refuse_too_long(laju_resp_call *call, uint32_t len) {
 
 /* ---- parse ---- */
 
-static void run(laju_resp_call *call) {
+/* False: the command must wait until those before it in the batch are decided. */
+static bool run(laju_resp_call *call) {
   const laju_resp_command *command = laju_resp_command_find(call->argv[0].at, call->argv[0].len);
   if (command == NULL) {
     refuse_unknown(call);
@@ -85,9 +86,12 @@ static void run(laju_resp_call *call) {
     refuse_argc(call, command);
   } else if (!call->connection->authenticated && !command->open) {
     laju_resp_note_error(call, "NOAUTH Authentication required.");
+  } else if (command->looks && call->batch->ask_count > 0) {
+    return false;
   } else {
     command->run(call);
   }
+  return true;
 }
 
 /* A stranger learns of sizes nothing but that it is one. */
@@ -101,15 +105,14 @@ static void refuse(laju_resp_call *call, laju_resp_step step, const laju_resp_re
   }
 }
 
-/* Answers what was read. False: the batch has no room for it, and nothing was done. */
+/* Answers what was read. False: nothing was done, the batch must be decided first. */
 static bool answer(laju_resp_call *call, laju_resp_step step, const laju_resp_request *request) {
   call->argc = request->argc;
   call->argv = request->argv;
   switch (step) {
     case LAJU_RESP_WHOLE:
       if (request->argc == 0) return true;
-      if (!laju_batch_has_room(call->batch, request->argc)) return false;
-      run(call);
+      if (!laju_batch_has_room(call->batch, request->argc) || !run(call)) return false;
       break;
     case LAJU_RESP_TOO_MANY:
     case LAJU_RESP_TOO_LONG: refuse(call, step, request); break;
@@ -123,10 +126,11 @@ static bool answer(laju_resp_call *call, laju_resp_step step, const laju_resp_re
   return true;
 }
 
-/* Room is asked for before a request is read: reading may answer it, and a line can be read only once. */
+/* Room for a reply is asked for before a request is read. A line can be read only once, being unquoted in place, so it gets
+ * an empty batch, where nothing can send it back. */
 static bool has_room(const laju_resp_connection *connection, const laju_batch *batch, char first) {
-  bool line = first != '*' && !laju_resp_skipping(&connection->reader);
-  return laju_batch_has_room(batch, line ? LAJU_RESP_ARGUMENTS_MAX : 1);
+  if (first != '*' && !laju_resp_skipping(&connection->reader)) return batch->ask_count == 0;
+  return laju_batch_has_room(batch, 1);
 }
 
 static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch) {

@@ -134,6 +134,7 @@ static const laju_resp_command commands[] = {
      .run = laju_resp_run_info,
      .argc_min = 1,
      .argc_max = 16,
+     .looks = true,
      .group = "server",
      .summary = "What the server is and holds: server, persistence, replication, table.",
      .parameters = LIST({PARAMETER("section", "string"), .optional = true, .multiple = true})},

@@ -22,6 +22,7 @@ typedef struct laju_resp_command {
   uint16_t argc_min, argc_max;           /* the name counted */
   bool open;                             /* before AUTH too */
   bool writes;                           /* changes what the limiter knows */
+  bool looks;                            /* tells what the limiter knows: the commands before it must be decided */
   struct {
     int8_t first, last, step; /* where its keys are among its arguments; last -1: to the end; zeros: it has none */
   } keys;

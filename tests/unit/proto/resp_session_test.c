@@ -287,6 +287,19 @@ static void info_tells_what_clients_look_for(void **state) {
   assert_null(strstr(door_ask(&on, "INFO table"), "# Server "));
 }
 
+static void info_counts_what_came_before_it_in_a_pipeline(void **state) {
+  (void)state;
+  assert_non_null(strstr(door_ask(&on, "INFO table"), "keys:0 "));
+  laju_buffer bytes = {0};
+  door_command(&bytes, "LAJU.CHECK api a");
+  door_command(&bytes, "LAJU.CHECK api b");
+  door_command(&bytes, "INFO table");
+  door_command(&bytes, "LAJU.CHECK api c");
+  door_feed(&on, bytes.data, bytes.len);
+  assert_non_null(strstr(door_replies(&on), "keys:2 "));
+  laju_buffer_deinit(&bytes);
+}
+
 static void many_large_replies_fill_several_batches_and_all_arrive(void **state) {
   (void)state;
   laju_buffer bytes = {0};
@@ -331,6 +344,7 @@ int main(void) {
       DOOR_TEST(a_command_is_described),
       DOOR_TEST(a_commands_arguments_are_told_for_help),
       DOOR_TEST(info_tells_what_clients_look_for),
+      DOOR_TEST(info_counts_what_came_before_it_in_a_pipeline),
       DOOR_TEST(many_large_replies_fill_several_batches_and_all_arrive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
