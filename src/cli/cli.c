@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,12 +84,21 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
   return strcmp(text, a) == 0 || strcmp(text, b) == 0;
 }
 
+/* `laju config --help`: the group's only command stands for it. */
+static bool asks_config_help(int argc, char **argv) {
+  return argc == 3 && strcmp(argv[1], "config") == 0 && is_one_of(argv[2], "--help", "-h");
+}
+
 static int run(int argc, char **argv) {
   if (argc < 2) {
     print_help(stderr);
     return LAJU_EXIT_ERROR;
   }
   if (is_one_of(argv[1], "--help", "-h")) return help(0, NULL);
+  if (asks_config_help(argc, argv)) {
+    laju_command_help(&laju_command_config_check, stdout);
+    return 0;
+  }
   if (strcmp(argv[1], "help") == 0) return help(argc - 2, argv + 2);
   if (is_one_of(argv[1], "--version", "-V")) return laju_command_version.run(&laju_command_version, 1, argv);
   int words;

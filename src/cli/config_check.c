@@ -23,8 +23,9 @@ static int run(const laju_command *command, int argc, char **argv) {
     return LAJU_EXIT_NO;
   }
   size_t warnings = laju_config_warn(&config, print_warning, path);
-  printf("%s: good: %zu rule%s, %zu warning%s\n", path, config.rule_count, config.rule_count == 1 ? "" : "s", warnings,
-         warnings == 1 ? "" : "s");
+  printf("%s: good: %zu rule%s", path, config.rule_count, config.rule_count == 1 ? "" : "s");
+  if (warnings > 0) printf(", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+  putchar('\n');
   laju_config_deinit(&config);
   return 0;
 }

@@ -70,7 +70,8 @@ static int find_file(const laju_command *command, int argc, char **argv, const c
   }
   if (option != LAJU_OPTION_END) return option;
   if (optind == argc) return LAJU_OPTION_END;
-  laju_command_fail(command, "\"%s\" is not expected; a file is given by --config %s", argv[optind], argv[optind]);
+  laju_command_fail(command, "\"%s\" is not expected; a file is given by --config %s; see laju serve --help",
+                    argv[optind], argv[optind]);
   return LAJU_OPTION_BAD;
 }
 

@@ -10,7 +10,7 @@ static int run(const laju_command *command, int argc, char **argv) {
   const char *value;
   int option = laju_option_next(command, argc, argv, true, &value);
   if (option != LAJU_OPTION_END) return laju_option_exit(option);
-  if (optind < argc) return laju_command_fail(command, "\"%s\" is not expected", argv[optind]);
+  if (optind < argc) return laju_command_fail(command, "\"%s\" is not expected; see laju version --help", argv[optind]);
   printf("laju %s\n", laju_version());
   return 0;
 }

@@ -47,7 +47,10 @@ static int read_head(laju_rule_draft *draft, word head, char why[LAJU_TEXT_SIZE]
   const char *equals = memchr(head.text, '=', head.len);
   const char *slash = equals != NULL ? memchr(equals, '/', (size_t)(head.text + head.len - equals)) : NULL;
   if (slash == NULL) {
-    laju_complain(why, head.text, head.len, "is not NAME=LIMIT/PERIOD", NULL, FORM);
+    char hint[64];
+    bool guessed = equals != NULL && head.len < sizeof hint - sizeof "/1m";
+    if (guessed) snprintf(hint, sizeof hint, "%.*s/1m", (int)head.len, head.text);
+    laju_complain(why, head.text, head.len, "is not NAME=LIMIT/PERIOD", guessed ? hint : NULL, FORM);
     return LAJU_ERR_TEXT;
   }
   word name = {head.text, (size_t)(equals - head.text)};

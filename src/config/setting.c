@@ -67,9 +67,9 @@ static int set_memory_logs(laju_config *config, const char *text, size_t len, ch
     config->memory_logs_percent = 0;
     return 0;
   }
-  uint64_t percent;
-  if (laju_value_count(text, len - 1, LOGS_PERCENT_MAX, LOGS_ALLOWED, &percent, why) < 0) return -1;
-  if (percent == 0) return laju_complain(why, text, len, "is out of range", NULL, LOGS_ALLOWED);
+  uint64_t percent = 0;
+  bool good = laju_value_count(text, len - 1, LOGS_PERCENT_MAX, LOGS_ALLOWED, &percent, why) == 0 && percent > 0;
+  if (!good) return laju_complain(why, text, len, "is out of range", NULL, LOGS_ALLOWED);
   config->memory_logs_percent = (uint32_t)percent;
   share_logs(config);
   return 0;

@@ -69,8 +69,8 @@ static void what_is_not_of_the_form_is_told_the_form(void **state) {
   (void)state;
   refused("", LAJU_ERR_TEXT, "\"\" is not NAME=LIMIT/PERIOD; allowed: " FORM);
   refused("login", LAJU_ERR_TEXT, "\"login\" is not NAME=LIMIT/PERIOD; allowed: " FORM);
-  refused("login=5", LAJU_ERR_TEXT, "\"login=5\" is not NAME=LIMIT/PERIOD; allowed: " FORM);
-  refused("login/5=1m", LAJU_ERR_TEXT, "\"login/5=1m\" is not NAME=LIMIT/PERIOD; allowed: " FORM);
+  refused("login=5", LAJU_ERR_TEXT,
+          "\"login=5\" is not NAME=LIMIT/PERIOD; did you mean \"login=5/1m\"? allowed: " FORM);
   refused("login = 5/1m", LAJU_ERR_TEXT, "\"login\" is not NAME=LIMIT/PERIOD; allowed: " FORM);
   refused("login=5/1m brust 10", LAJU_ERR_TEXT, "\"brust\" is not known here; did you mean \"burst\"? allowed: " FORM);
 }

@@ -210,7 +210,7 @@ static void logs_are_a_share_of_memory_or_a_size(void **state) {
   assert_int_equal(config.memory_logs_bytes, 33554432);
   refused("memory: 1MiB\nmemory_logs: 1MiB\n",
           "laju.yaml:2:1: memory_logs: is more than 80% of memory; allowed: 1% to 80% of memory, or a size from 4KiB");
-  refused_as("memory_logs: 81%\n", "laju.yaml:1:14: memory_logs: \"81\" is out of range;");
+  refused_as("memory_logs: 81%\n", "laju.yaml:1:14: memory_logs: \"81%\" is out of range;");
   refused_as("memory_logs: 0%\n", "laju.yaml:1:14: memory_logs: \"0%\" is out of range;");
   refused_as("memory_logs: 4095B\n", "laju.yaml:1:14: memory_logs: \"4095B\" is out of range;");
 }
