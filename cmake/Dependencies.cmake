@@ -12,3 +12,5 @@ find_path(LLHTTP_INCLUDE_DIR llhttp.h PATH_SUFFIXES llhttp PATHS /usr/share/incl
 find_path(LLHTTP_SOURCE_DIR llhttp.c PATH_SUFFIXES llhttp PATHS /usr/share REQUIRED)
 add_library(llhttp STATIC ${LLHTTP_SOURCE_DIR}/llhttp.c ${LLHTTP_SOURCE_DIR}/http.c ${LLHTTP_SOURCE_DIR}/api.c)
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE_DIR})
+# Strict: without it llhttp takes any byte for the line feed behind a carriage return.
+target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1)

@@ -1,0 +1,25 @@
+/* The header fields that tell a client its limits, alike at every door that speaks HTTP.
+ *
+ *     X-RateLimit-Limit: 10                    \
+ *     X-RateLimit-Remaining: 9                  |  of the tightest decision
+ *     X-RateLimit-Reset: 1700000012            /   seconds since the epoch, rounded up
+ *     RateLimit-Policy: "login";q=10;w=120     \   draft-ietf-httpapi-ratelimit-headers, since -10:
+ *     RateLimit: "login";r=9;t=12              /   each rule once, by its tightest decision
+ *     Retry-After: 12                          where refused and waiting can help: the longest wait, rounded up, at least 1
+ *
+ * q is the capacity; w the seconds in which it comes back whole, left out where that is not a whole number above 0; t the
+ * seconds until `remaining` is larger, rounded up, left out where it is the capacity already. Pure; any thread.
+ */
+#ifndef LAJU_PROTO_HEADERS_H
+#define LAJU_PROTO_HEADERS_H
+
+#include <laju/laju.h>
+
+#define LAJU_HEADERS_MAX 4096 /* the most that is written */
+
+/* Writes the lines, each ended by CRLF, for one request's 1 to LAJU_CHECKS_MAX checks, decided at `now_us`. `tightest` is the
+ * index of laju_decision_tightest. Returns the bytes written. */
+size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_check *checks, const laju_decision *decisions,
+                          size_t count, size_t tightest, int64_t now_us);
+
+#endif
