@@ -47,8 +47,8 @@ static int read_head(laju_rule_draft *draft, word head, char why[LAJU_TEXT_SIZE]
   const char *equals = memchr(head.text, '=', head.len);
   const char *slash = equals != NULL ? memchr(equals, '/', (size_t)(head.text + head.len - equals)) : NULL;
   if (slash == NULL) {
-    char hint[64];
-    bool guessed = equals != NULL && head.len < sizeof hint - sizeof "/1m";
+    char hint[LAJU_SHOWN_SIZE];
+    bool guessed = equals != NULL && head.len < 32; /* a hint that is cut helps nobody */
     if (guessed) snprintf(hint, sizeof hint, "%.*s/1m", (int)head.len, head.text);
     laju_complain(why, head.text, head.len, "is not NAME=LIMIT/PERIOD", guessed ? hint : NULL, FORM);
     return LAJU_ERR_TEXT;

@@ -18,12 +18,15 @@ void laju_text_show(char to[LAJU_SHOWN_SIZE], const char *text, size_t len) {
 
 int laju_complain(char why[LAJU_TEXT_SIZE], const char *value, size_t len, const char *problem, const char *hint,
                   const char *allowed) {
-  char shown[LAJU_SHOWN_SIZE] = "", start[LAJU_SHOWN_SIZE + 4] = "", guess[96] = "";
+  char shown[LAJU_SHOWN_SIZE] = "", start[LAJU_SHOWN_SIZE + 4] = "", guess[LAJU_SHOWN_SIZE + 24] = "";
   if (value != NULL) {
     laju_text_show(shown, value, len);
     snprintf(start, sizeof start, "\"%s\" ", shown);
   }
-  if (hint != NULL) snprintf(guess, sizeof guess, " did you mean \"%.70s\"?", hint);
+  if (hint != NULL) {
+    laju_text_show(shown, hint, strlen(hint));
+    snprintf(guess, sizeof guess, " did you mean \"%s\"?", shown);
+  }
   snprintf(why, LAJU_TEXT_SIZE, "%s%s;%s allowed: %s", start, problem, guess, allowed);
   return -1;
 }
