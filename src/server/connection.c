@@ -75,16 +75,9 @@ static void count_and_close(laju_connection *connection, _Atomic uint64_t *count
 
 /* ---- deadlines ----------------------------------------------------------------------------------------------------- */
 
-static void on_deadline(laju_connection *connection);
-
 static void on_timer(uv_timer_t *timer) {
   laju_connections *all = timer->data;
-  uint64_t now_ms = uv_now(all->loop);
-  laju_deadline *due;
-  while ((due = laju_wheel_due(&all->wheel, now_ms)) != NULL) {
-    on_deadline((laju_connection *)((char *)due - offsetof(laju_connection, deadline)));
-  }
-  if (all->wheel.count == 0) uv_timer_stop(timer);
+  laju_connections_expire(all, uv_now(all->loop));
 }
 
 static void set_deadline(laju_connection *connection, uint64_t wait_ms) {
@@ -342,6 +335,14 @@ static void on_deadline(laju_connection *connection) {
   } else {
     count_and_close(connection, &counters->idle);
   }
+}
+
+void laju_connections_expire(laju_connections *all, uint64_t now_ms) {
+  laju_deadline *due;
+  while ((due = laju_wheel_due(&all->wheel, now_ms)) != NULL) {
+    on_deadline((laju_connection *)((char *)due - offsetof(laju_connection, deadline)));
+  }
+  if (all->wheel.count == 0) uv_timer_stop(&all->timer);
 }
 
 /* ---- all connections ----------------------------------------------------------------------------------------------- */

@@ -76,6 +76,9 @@ void laju_connections_open(laju_connections *connections, const laju_door *door,
 /* Tells an accepted socket that there is no room, if the codec has words for it, and closes it. */
 void laju_connections_refuse(laju_connections *connections, const laju_door *door, int fd);
 
+/* Parts from those whose deadline has passed at `now_ms` of the loop's clock. A timer calls it. */
+void laju_connections_expire(laju_connections *connections, uint64_t now_ms);
+
 /* From now on a connection ends as soon as no request of it has begun. */
 void laju_connections_drain(laju_connections *connections);
 

@@ -45,7 +45,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   (void)context;
   say("laju " LAJU_VERSION " crashed: ");
   say(signal_name(number));
-  if (number != SIGABRT) {
+  if (info->si_code > 0) { /* the processor's doing, not another process's or abort's */
     say(" at ");
     say_address(info->si_addr);
   }
