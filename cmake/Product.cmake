@@ -4,7 +4,5 @@ file(GLOB laju_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/main.c)
 if(laju_main)
   add_executable(laju ${laju_main})
   target_link_libraries(laju PRIVATE laju_warnings cli)
-  # A crash's stack names the functions that the program exports (server/crash.h).
-  set_target_properties(laju PROPERTIES ENABLE_EXPORTS ON)
   install(TARGETS laju)
 endif()

@@ -1,10 +1,13 @@
 #include "server/crash.h"
 
 #include <execinfo.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "server/symbols.h"
 
 #define FRAMES_MAX 64
 #define STACK_SIZE (64 * 1024) /* backtrace walks with libgcc's unwinder, which is not thrifty */
@@ -41,6 +44,23 @@ static const char *signal_name(int number) {
   }
 }
 
+/* The name where it is one of our functions, then what the linker knows: file, offset, address. */
+static void say_frames(void) {
+  void *frames[FRAMES_MAX];
+  int count = backtrace(frames, FRAMES_MAX);
+  laju_symbols symbols;
+  bool named = laju_symbols_open(&symbols) == 0;
+  for (int i = 0; i < count; i++) {
+    size_t offset;
+    const char *name = named ? laju_symbols_find(&symbols, frames[i], &offset) : NULL;
+    if (name != NULL) {
+      say(name);
+      say(" ");
+    }
+    backtrace_symbols_fd(&frames[i], 1, STDERR_FILENO);
+  }
+}
+
 static void on_crash(int number, siginfo_t *info, void *context) {
   (void)context;
   say("laju " LAJU_VERSION " crashed: ");
@@ -50,9 +70,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     say_address(info->si_addr);
   }
   say("\n");
-  void *frames[FRAMES_MAX];
-  int count = backtrace(frames, FRAMES_MAX);
-  backtrace_symbols_fd(frames, count, STDERR_FILENO);
+  say_frames();
   /* SA_RESETHAND has put the default action back already. */
   raise(number);
 }

@@ -1,6 +1,6 @@
 /* A crash of any thread is the process's crash, and leaves its stack on stderr: the signal, then a line for each frame
- * (function or offset in the file, for addr2line). Then the signal takes its default action, so that a core is dumped and
- * the supervisor sees what happened.
+ * (the function, static ones too, unless the program is stripped; and its offset in the file, for addr2line). Then the
+ * signal takes its default action, so that a core is dumped and the supervisor sees what happened.
  *
  * SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT. Handlers run on a stack of their own, so that a stack that overflowed is told
  * of too; that stack belongs to a thread, which takes it when it starts and gives it back when it ends.
