@@ -122,43 +122,56 @@ static uint32_t take_check(request *r, const laju_check *check, const laju_place
 
 /* ---- a slot for a newcomer ---- */
 
-/* Who goes of the keys in these buckets, but for those that are kept. */
-static bool find_victim(const laju_table *table, const laju_held *held, const uint64_t buckets[2], int64_t now_us,
-                        laju_slot *victim, laju_decision *standing) {
-  bool found = false;
-  for (unsigned i = 0; i < (buckets[0] == buckets[1] ? 1u : 2u); i++) {
-    const laju_bucket *bucket = &table->buckets[buckets[i]];
-    for (unsigned slot = 0; slot < LAJU_BUCKET_SLOTS; slot++) {
-      if (laju_held_keeps(held, buckets[i], slot)) continue;
-      laju_decision here = laju_standing_of(table, bucket, slot, now_us);
-      if (found && !laju_standing_goes_before(&here, standing)) continue;
-      *standing = here;
-      *victim = (laju_slot){.bucket = buckets[i], .slot = slot};
-      found = true;
-    }
-  }
-  return found;
-}
-
 static void count_forgotten(laju_table *table, uint64_t bucket, bool fresh) {
   laju_tally *tally = laju_store_tally(table, bucket);
   atomic_fetch_add_explicit(fresh ? &tally->evicted_fresh : &tally->evicted_used, 1, memory_order_relaxed);
 }
 
-bool laju_request_find_slot(laju_table *table, const laju_held *held, const uint64_t buckets[2], int64_t now_us,
-                            laju_slot *out) {
+static void evict(laju_table *table, laju_slot at, bool fresh) {
+  count_forgotten(table, at.bucket, fresh);
+  laju_store_drop(table, at.bucket, at.slot);
+}
+
+/* Makes room in a full bucket at no loss: all that is as good as new goes, so that the two buckets can be compared by what
+ * they have to keep. Otherwise notes who of it goes rather than `victim`. */
+static void look_through(laju_table *table, const laju_held *held, uint64_t bucket, int64_t now_us, bool *found,
+                         laju_slot *victim, laju_decision *standing) {
+  for (unsigned slot = 0; slot < LAJU_BUCKET_SLOTS; slot++) {
+    laju_slot at = {.bucket = bucket, .slot = slot};
+    if (laju_bucket_shape(&table->buckets[bucket], slot) == 0 || laju_held_keeps(held, bucket, slot)) continue;
+    laju_decision here = laju_standing_of(table, &table->buckets[bucket], slot, now_us);
+    if (laju_standing_is_fresh(&here)) {
+      evict(table, at, true);
+    } else if (!*found || laju_standing_goes_before(&here, standing)) {
+      *found = true;
+      *victim = at;
+      *standing = here;
+    }
+  }
+}
+
+/* A free slot of the bucket with fewer keys (the first, among equals). */
+static bool find_free_slot(const laju_table *table, const uint64_t buckets[2], laju_slot *out) {
   unsigned first = laju_bucket_keys(&table->buckets[buckets[0]]),
            second = laju_bucket_keys(&table->buckets[buckets[1]]);
   uint64_t emptier = second < first ? buckets[1] : buckets[0];
-  int free_slot = laju_bucket_free_slot(&table->buckets[emptier]);
-  if (free_slot >= 0) {
-    *out = (laju_slot){.bucket = emptier, .slot = (unsigned)free_slot};
-    return true;
-  }
+  int slot = laju_bucket_free_slot(&table->buckets[emptier]);
+  if (slot >= 0) *out = (laju_slot){.bucket = emptier, .slot = (unsigned)slot};
+  return slot >= 0;
+}
+
+bool laju_request_find_slot(laju_table *table, const laju_held *held, const uint64_t buckets[2], int64_t now_us,
+                            laju_slot *out) {
+  if (find_free_slot(table, buckets, out)) return true;
+  bool found = false;
+  laju_slot victim;
   laju_decision standing;
-  if (!find_victim(table, held, buckets, now_us, out, &standing)) return false;
-  count_forgotten(table, out->bucket, laju_standing_is_fresh(&standing));
-  laju_store_drop(table, out->bucket, out->slot);
+  look_through(table, held, buckets[0], now_us, &found, &victim, &standing);
+  look_through(table, held, buckets[1], now_us, &found, &victim, &standing);
+  if (find_free_slot(table, buckets, out)) return true;
+  if (!found) return false;
+  evict(table, victim, false);
+  *out = victim;
   return true;
 }
 

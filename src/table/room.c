@@ -106,25 +106,29 @@ static void clear_region(search *s, uint64_t first) {
 }
 
 static bool seen_enough(const search *s, const laju_decision *best) {
-  if (laju_standing_is_fresh(best) || s->looked >= LAJU_ROOM_MANY) return true;
+  if (laju_standing_is_fresh(best) || s->looked >= s->table->slab.patience) return true;
   return s->looked >= LAJU_ROOM_FEW && best->remaining > 0;
 }
+
+/* Steps of this many regions come by all of them, once each: it is a prime, and above the number of largest blocks. */
+#define STRIDE UINT64_C(1073741789)
 
 /* The region to evict, by its first unit, or LAJU_SLAB_NONE. The slab is full, so all of it lies before the frontier. */
 static uint64_t choose_region(search *s) {
   laju_slab *slab = &s->table->slab;
   uint64_t regions = slab->frontier >> s->order, chosen = LAJU_SLAB_NONE;
-  uint64_t hand = slab->hand >> s->order;
   laju_decision best, worst;
+  slab->patience += LAJU_ROOM_EARNED;
+  if (slab->patience > LAJU_ROOM_MANY) slab->patience = LAJU_ROOM_MANY;
   for (uint64_t i = 0; i < regions; i++) {
-    uint64_t first = (hand + i) % regions << s->order;
-    slab->hand = first + region_size(s);
+    uint64_t first = slab->hand++ % regions * STRIDE % regions << s->order;
     if (judge_region(s, first, chosen == LAJU_SLAB_NONE ? NULL : &best, &worst)) {
       best = worst;
       chosen = first;
     }
     if (chosen != LAJU_SLAB_NONE && seen_enough(s, &best)) break;
   }
+  slab->patience -= s->looked < slab->patience ? s->looked : slab->patience;
   return chosen;
 }
 

@@ -1,9 +1,11 @@
 /* Inside `table` only: room in the slab for a log, found or made.
  *
  * Where nothing large enough is free, logs are evicted: a whole aligned region of the size needed, chosen by the one of its
- * logs that is furthest from fresh. A hand goes round the slab; it stops at the first region that is fresh all over,
- * otherwise it takes the best of those it saw, once it has looked at 64 logs and found one with something remaining, or
- * at 4,096. A log that grows may take in its neighbours' room and stay where it is.
+ * logs that is furthest from fresh. The regions looked at are spread over the slab. A search stops at the first that is
+ * fresh all over, otherwise it takes the best of those it saw: once it has looked at LAJU_ROOM_FEW logs where one has
+ * something remaining, else when its patience is at an end. Each search earns LAJU_ROOM_EARNED looks and leaves what it did
+ * not use to the next ones, up to LAJU_ROOM_MANY: so a flood of logs that are all used up cannot make every search a long
+ * one. A log that grows may take in its neighbours' room and stay where it is.
  *
  * The owners of the logs looked at are locked by trying only: the caller holds buckets of his own.
  */
@@ -12,7 +14,8 @@
 
 #include "table/store.h"
 
-#define LAJU_ROOM_FEW 64
+#define LAJU_ROOM_FEW 16
+#define LAJU_ROOM_EARNED 64
 #define LAJU_ROOM_MANY 4096
 
 #define LAJU_ROOM_BUSY \

@@ -32,7 +32,8 @@ typedef struct laju_slab {
   unsigned char *bytes; /* the units */
   uint64_t units;
   uint64_t frontier;               /* units from here on were never given out; a multiple of the largest block */
-  uint64_t hand;                   /* where the next search for whom to evict begins (room.c) */
+  uint64_t hand;                   /* searches for whom to evict: where the next one begins (room.c) */
+  unsigned patience;               /* and how many logs it may look at */
   uint64_t free[LAJU_SLAB_ORDERS]; /* first free block of each order, or LAJU_SLAB_NONE */
   _Atomic uint64_t used_bytes;
 } laju_slab;
