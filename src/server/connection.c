@@ -437,7 +437,8 @@ void laju_connections_drain(laju_connections *all) {
   laju_connection *next;
   for (laju_connection *connection = all->first; connection != NULL; connection = next) {
     next = connection->next;
-    settle(connection);
+    /* No reply is on its way to these, so there is nothing to linger for. */
+    if (!connection->lingering && is_idle(connection)) close_now(connection);
   }
 }
 

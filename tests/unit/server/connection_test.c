@@ -1,0 +1,324 @@
+/* The driver with a real codec (RESP), a real limiter and one end of a socket pair; the test holds the other end. Time is
+ * handed to laju_connections_expire. */
+#include "server/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define TEN_SECONDS_MS 10000
+#define ROUND 1000000
+
+static uv_loop_t loop;
+static laju_limiter *limiter;
+static laju_ruleset *rules;
+static laju_service service;
+static laju_connections all;
+static laju_door door = {.codec = &laju_resp_codec, .is_unix = true, .local = true};
+static int peer;
+static size_t closed;
+
+static void on_closed(laju_connections *connections) {
+  (void)connections;
+  closed++;
+}
+
+static void turn(void) {
+  for (int i = 0; i < 4; i++) uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static int open_one(void) {
+  int ends[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  laju_connections_open(&all, &door, ends[0]);
+  return ends[1];
+}
+
+static int setup(void **state) {
+  (void)state;
+  laju_rule rule;
+  char why[LAJU_TEXT_SIZE];
+  laju_limiter_options options = {.memory_bytes = 1 << 20};
+  if (laju_limiter_new(&limiter, &options) < 0) return -1;
+  if (laju_rule_parse(&rule, "day=1000000/1d token-bucket", why) < 0) return -1;
+  if (laju_ruleset_new(&rules, &rule, 1) < 0) return -1;
+  service = (laju_service){.limiter = limiter, .rules = rules, .stage = LAJU_SERVING};
+  if (uv_loop_init(&loop) < 0 || laju_connections_init(&all, &loop, &service, on_closed) < 0) return -1;
+  closed = 0;
+  door.idle_ms = 0;
+  peer = open_one();
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  close(peer);
+  laju_connections_cut(&all);
+  turn();
+  laju_connections_stop(&all);
+  turn();
+  int err = uv_loop_close(&loop);
+  laju_connections_deinit(&all);
+  laju_ruleset_free(rules);
+  laju_limiter_free(limiter);
+  return err;
+}
+
+static void say(const char *text) {
+  assert_int_equal(send(peer, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+  turn();
+}
+
+static char heard[64 * 1024];
+
+/* What has come so far. */
+static const char *hear(void) {
+  size_t len = 0;
+  ssize_t got;
+  while (len < sizeof heard - 1 && (got = recv(peer, heard + len, sizeof heard - 1 - len, 0)) > 0) len += (size_t)got;
+  heard[len] = 0;
+  return heard;
+}
+
+static bool hung_up(void) {
+  char byte;
+  return recv(peer, &byte, 1, 0) == 0;
+}
+
+static uint64_t count_of(const _Atomic uint64_t *counter) {
+  return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* ---- requests ---- */
+
+static void a_request_is_answered(void **state) {
+  (void)state;
+  say("*1\r\n$4\r\nPING\r\n");
+  assert_string_equal(hear(), "+PONG\r\n");
+}
+
+static void many_in_one_read_are_answered_in_order(void **state) {
+  (void)state;
+  say("PING a\r\nPING b\r\nLAJU.MCHECK day 1 k\r\nPING c\r\n");
+  assert_string_equal(hear(), "$1\r\na\r\n$1\r\nb\r\n*1\r\n:999999\r\n$1\r\nc\r\n");
+}
+
+static void a_request_may_come_byte_by_byte(void **state) {
+  (void)state;
+  for (const char *at = "*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n"; *at != 0; at++) {
+    assert_string_equal(hear(), "");
+    say((char[]){*at, 0});
+  }
+  assert_string_equal(hear(), "$2\r\nhi\r\n");
+}
+
+static void more_requests_than_a_batch_holds_are_all_answered(void **state) {
+  (void)state;
+  static char asks[10 * LAJU_BATCH_ASKS * 6 + 1];
+  for (size_t i = 0; i < 10 * LAJU_BATCH_ASKS; i++) memcpy(asks + i * 6, "PING\r\n", 6);
+  say(asks);
+  assert_int_equal(strlen(hear()), 10 * LAJU_BATCH_ASKS * strlen("+PONG\r\n"));
+}
+
+/* ---- ends ---- */
+
+static void a_half_closed_peer_gets_its_replies_and_then_the_end(void **state) {
+  (void)state;
+  say("PING\r\nPING\r\n");
+  shutdown(peer, SHUT_WR);
+  turn();
+  assert_string_equal(hear(), "+PONG\r\n+PONG\r\n");
+  assert_true(hung_up());
+  assert_int_equal(closed, 1);
+}
+
+static void quit_is_answered_then_shut_and_what_still_comes_is_thrown_away(void **state) {
+  (void)state;
+  say("QUIT\r\nPING\r\n");
+  assert_string_equal(hear(), "+OK\r\n");
+  assert_true(hung_up());
+  say("PING\r\n");
+  assert_int_equal(closed, 0);
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_LINGER_MS + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(closed, 1);
+}
+
+static void a_peer_that_vanishes_is_forgotten(void **state) {
+  (void)state;
+  say("*1\r\n$4\r\nPI");
+  close(peer);
+  peer = -1;
+  turn();
+  assert_int_equal(closed, 1);
+  assert_int_equal(all.count, 0);
+}
+
+/* ---- patience ---- */
+
+static void a_slow_request_ends_ten_seconds_after_it_began_though_bytes_still_drip_in(void **state) {
+  (void)state;
+  uint64_t began = uv_now(&loop);
+  say("*1\r\n$4\r\n");
+  laju_connections_expire(&all, began + TEN_SECONDS_MS - LAJU_WHEEL_TICK_MS);
+  say("P");
+  assert_int_equal(count_of(&all.counters.slow), 0);
+  laju_connections_expire(&all, uv_now(&loop) + TEN_SECONDS_MS + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.slow), 1);
+  hear();
+  assert_true(hung_up());
+}
+
+static void a_request_that_was_finished_in_time_leaves_no_deadline(void **state) {
+  (void)state;
+  say("*1\r\n$4\r\n");
+  say("PING\r\n");
+  laju_connections_expire(&all, uv_now(&loop) + 100 * TEN_SECONDS_MS);
+  turn();
+  assert_int_equal(closed, 0);
+  say("PING\r\n");
+  assert_string_equal(hear(), "+PONG\r\n+PONG\r\n");
+}
+
+static void an_idle_connection_is_closed_where_the_door_says_so(void **state) {
+  (void)state;
+  close(peer);
+  turn();
+  door.idle_ms = 75000;
+  peer = open_one();
+  say("PING\r\n");
+  laju_connections_expire(&all, uv_now(&loop) + 74000);
+  turn();
+  assert_string_equal(hear(), "+PONG\r\n");
+  assert_int_equal(count_of(&all.counters.idle), 0);
+  laju_connections_expire(&all, uv_now(&loop) + 75000 + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.idle), 1);
+  assert_true(hung_up());
+}
+
+/* ---- a peer that does not read ---- */
+
+/* Sends requests until neither side takes more. Returns how many bytes went. */
+static size_t stuff(void) {
+  static char asks[6 * 1000];
+  for (size_t i = 0; i < 1000; i++) memcpy(asks + i * 6, "PING\r\n", 6);
+  size_t sent = 0;
+  for (int rounds = 0; rounds < ROUND; rounds++) {
+    /* In whole requests, so that their number is known. */
+    ssize_t now = send(peer, asks + sent % 6, sizeof asks - sent % 6, MSG_NOSIGNAL);
+    if (now > 0) sent += (size_t)now;
+    turn();
+    if (now < 0) break;
+  }
+  return sent;
+}
+
+static void a_peer_that_does_not_read_is_not_read_from(void **state) {
+  (void)state;
+  size_t sent = stuff();
+  /* What the two socket buffers, our pending output and one read hold, and no more. */
+  assert_true(sent < 16 * 1024 * 1024);
+  assert_int_equal(send(peer, "PING\r\n", 6, MSG_NOSIGNAL), -1);
+  assert_int_equal(errno, EAGAIN);
+}
+
+static void once_it_reads_again_it_gets_every_reply(void **state) {
+  (void)state;
+  size_t sent = stuff();
+  size_t whole = sent / 6, got = 0;
+  for (int rounds = 0; rounds < ROUND && got < whole * 7; rounds++) {
+    got += strlen(hear());
+    turn();
+  }
+  assert_int_equal(got, whole * 7);
+}
+
+static void a_peer_that_never_reads_is_closed(void **state) {
+  (void)state;
+  stuff();
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_STUCK_MS - LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(closed, 0);
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_STUCK_MS + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.stuck), 1);
+  assert_int_equal(closed, 1);
+}
+
+static void a_peer_that_reads_slowly_is_not_closed(void **state) {
+  (void)state;
+  stuff();
+  while (recv(peer, heard, sizeof heard, 0) > 0) continue; /* the socket's buffer, but not yet what waits behind it */
+  turn();
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_STUCK_MS + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.stuck), 0);
+  assert_int_equal(closed, 0);
+}
+
+/* ---- draining ---- */
+
+static void draining_closes_who_is_idle_and_waits_for_who_has_begun(void **state) {
+  (void)state;
+  int busy = peer;
+  say("*1\r\n$4\r\n");
+  int idle = peer = open_one();
+  turn();
+  laju_connections_drain(&all);
+  turn();
+  assert_true(hung_up());
+  close(idle);
+  peer = busy;
+  assert_string_equal(hear(), "");
+  say("PING\r\n");
+  assert_string_equal(hear(), "+PONG\r\n");
+  assert_true(hung_up());
+}
+
+static void cutting_closes_all_and_counts_whose_request_was_lost(void **state) {
+  (void)state;
+  say("*1\r\n$4\r\n");
+  int idle = open_one();
+  turn();
+  laju_connections_cut(&all);
+  turn();
+  assert_int_equal(closed, 2);
+  assert_int_equal(count_of(&all.counters.cut), 1);
+  assert_true(hung_up());
+  close(idle);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_request_is_answered, setup, teardown),
+      cmocka_unit_test_setup_teardown(many_in_one_read_are_answered_in_order, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_request_may_come_byte_by_byte, setup, teardown),
+      cmocka_unit_test_setup_teardown(more_requests_than_a_batch_holds_are_all_answered, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_half_closed_peer_gets_its_replies_and_then_the_end, setup, teardown),
+      cmocka_unit_test_setup_teardown(quit_is_answered_then_shut_and_what_still_comes_is_thrown_away, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_peer_that_vanishes_is_forgotten, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_slow_request_ends_ten_seconds_after_it_began_though_bytes_still_drip_in, setup,
+                                      teardown),
+      cmocka_unit_test_setup_teardown(a_request_that_was_finished_in_time_leaves_no_deadline, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_idle_connection_is_closed_where_the_door_says_so, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_peer_that_does_not_read_is_not_read_from, setup, teardown),
+      cmocka_unit_test_setup_teardown(once_it_reads_again_it_gets_every_reply, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_peer_that_never_reads_is_closed, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_peer_that_reads_slowly_is_not_closed, setup, teardown),
+      cmocka_unit_test_setup_teardown(draining_closes_who_is_idle_and_waits_for_who_has_begun, setup, teardown),
+      cmocka_unit_test_setup_teardown(cutting_closes_all_and_counts_whose_request_was_lost, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
