@@ -1,0 +1,133 @@
+/* What a pipelined request costs a codec and the limiter, without any socket: parse, decide, encode, in ns a request.
+ *
+ *   bench_doors_codec [MILLISECONDS [WORD]]     how long to repeat each line (300); only those whose name has the word
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "proto/codec.h"
+
+#define PIPELINE 64
+#define PIPELINES 256 /* different ones, so that keys do not all stay in the nearest cache */
+#define KEYS 10000
+
+typedef struct bench {
+  laju_service service;
+  const laju_codec *codec;
+  void *connection;
+  laju_batch *batch;
+  laju_buffer out;
+  int64_t parse_ns, decide_ns, encode_ns;
+  uint64_t requests;
+  int64_t ms;
+  const char *word;
+} bench;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static uint32_t random_key(void) {
+  static uint64_t state = 88172645463325252u;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (uint32_t)(state >> 32) % KEYS;
+}
+
+/* `%` in a request's text stands for a key of twelve digits. */
+static void add_request(laju_buffer *to, const char *request) {
+  for (const char *at = request; *at != '\0'; at++) {
+    if (*at == '%') {
+      laju_buffer_add_format(to, "%012" PRIu32, random_key());
+    } else {
+      laju_buffer_add(to, at, 1);
+    }
+  }
+}
+
+static void turn(bench *on, const laju_buffer *bytes) {
+  size_t used = 0;
+  while (used < bytes->len) {
+    int64_t start = now_ns();
+    laju_batch_clear(on->batch);
+    laju_parsed parsed = on->codec->parse(on->connection, bytes->data + used, bytes->len - used, on->batch);
+    int64_t parsed_at = now_ns();
+    laju_batch_decide(on->batch, on->service.limiter, laju_limiter_now_us(on->service.limiter));
+    int64_t decided_at = now_ns();
+    on->codec->encode(on->connection, on->batch, &on->out);
+    laju_buffer_clear(&on->out);
+    on->parse_ns += parsed_at - start;
+    on->decide_ns += decided_at - parsed_at;
+    on->encode_ns += now_ns() - decided_at;
+    on->requests += on->batch->ask_count;
+    used += parsed.consumed;
+  }
+}
+
+static void measure(bench *on, const char *name, const char *request) {
+  if (strstr(name, on->word) == NULL) return;
+  static laju_buffer pipelines[PIPELINES];
+  for (size_t i = 0; i < PIPELINES; i++) {
+    laju_buffer_clear(&pipelines[i]);
+    for (int j = 0; j < PIPELINE; j++) add_request(&pipelines[i], request);
+  }
+  memset(on->connection, 0, on->codec->connection_size);
+  on->codec->init(on->connection, &on->service);
+  for (size_t i = 0; i < PIPELINES; i++) turn(on, &pipelines[i]);
+  on->parse_ns = on->decide_ns = on->encode_ns = 0;
+  on->requests = 0;
+  int64_t end = now_ns() + on->ms * 1000000;
+  while (now_ns() < end) {
+    for (size_t i = 0; i < PIPELINES; i++) turn(on, &pipelines[i]);
+  }
+  double each = (double)on->requests;
+  double total = (double)(on->parse_ns + on->decide_ns + on->encode_ns) / each;
+  printf("%-28s %7.1f %7.1f %7.1f %7.1f %8.2f\n", name, (double)on->parse_ns / each, (double)on->decide_ns / each,
+         (double)on->encode_ns / each, total, 1000 / total);
+}
+
+/* A POST of this body, as wrk sends it. */
+static void measure_http(bench *on, const char *name, const char *body) {
+  laju_buffer request = {0};
+  size_t len = strlen(body) + (strchr(body, '%') != NULL ? 11 : 0);
+  laju_buffer_add_format(&request, "POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: %zu\r\n\r\n%s",
+                         len, body);
+  laju_buffer_add(&request, "", 1);
+  measure(on, name, request.data);
+  laju_buffer_deinit(&request);
+}
+
+int main(int argc, char **argv) {
+  bench on = {.ms = argc > 1 ? strtol(argv[1], NULL, 10) : 300, .word = argc > 2 ? argv[2] : ""};
+  laju_rule rule;
+  laju_ruleset *rules;
+  if (laju_rule_init(&rule, "api", 3, LAJU_SLIDING_WINDOW_COUNTER, 1000000, 60000000, 0) < 0) return 1;
+  if (laju_limiter_new(&on.service.limiter, NULL) < 0 || laju_ruleset_new(&rules, &rule, 1) < 0) return 1;
+  on.service.rules = rules;
+  on.service.inline_limits = true;
+  atomic_store(&on.service.stage, LAJU_SERVING);
+  on.batch = malloc(sizeof *on.batch);
+  size_t http = laju_http_codec.connection_size, resp = laju_resp_codec.connection_size;
+  on.connection = malloc(http > resp ? http : resp);
+  if (on.batch == NULL || on.connection == NULL) return 1;
+
+  printf("%-28s %7s %7s %7s %7s %8s\n", "ns a request, pipeline 64", "parse", "decide", "encode", "in all", "M/s");
+  on.codec = &laju_resp_codec;
+  measure(&on, "PING", "*1\r\n$4\r\nPING\r\n");
+  measure(&on, "LAJU.CHECK", "*3\r\n$10\r\nLAJU.CHECK\r\n$3\r\napi\r\n$16\r\nkey:%\r\n");
+  measure(&on, "CL.THROTTLE", "*5\r\n$11\r\nCL.THROTTLE\r\n$16\r\nkey:%\r\n$2\r\n99\r\n$3\r\n100\r\n$2\r\n60\r\n");
+  measure(
+      &on, "LAJU.MCHECK of 8 keys",
+      "*11\r\n$11\r\nLAJU.MCHECK\r\n$3\r\napi\r\n$1\r\n1\r\n$12\r\n%\r\n$12\r\n%\r\n$12\r\n%\r\n$12\r\n%\r\n$12\r\n%\r\n"
+      "$12\r\n%\r\n$12\r\n%\r\n$12\r\n%\r\n");
+  on.codec = &laju_http_codec;
+  measure_http(&on, "POST /v1/check", "{\"rule\":\"api\",\"key\":\"key:%\"}");
+  measure_http(&on, "POST /v1/check, inline", "{\"limit\":100,\"per\":\"1m\",\"key\":\"key:%\"}");
+  return 0;
+}
