@@ -68,25 +68,52 @@ void laju_buffer_add_format(laju_buffer *buffer, const char *format, ...) {
   va_end(again);
 }
 
+/* The decimal digits of a number. 1233 / 4096 is a little more than log10(2), so bits give their number or one too many. */
+static unsigned count_digits(uint64_t value) {
+  static const uint64_t powers[] = {
+      0,
+      UINT64_C(10),
+      UINT64_C(100),
+      UINT64_C(1000),
+      UINT64_C(10000),
+      UINT64_C(100000),
+      UINT64_C(1000000),
+      UINT64_C(10000000),
+      UINT64_C(100000000),
+      UINT64_C(1000000000),
+      UINT64_C(10000000000),
+      UINT64_C(100000000000),
+      UINT64_C(1000000000000),
+      UINT64_C(10000000000000),
+      UINT64_C(100000000000000),
+      UINT64_C(1000000000000000),
+      UINT64_C(10000000000000000),
+      UINT64_C(100000000000000000),
+      UINT64_C(1000000000000000000),
+      UINT64_C(10000000000000000000),
+  };
+  unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+  unsigned guess = bits * 1233 >> 12;
+  return guess + (value >= powers[guess]);
+}
+
 size_t laju_decimal(char *to, int64_t value) {
   static const char pairs[] =
       "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
       "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-  char digits[20];
-  size_t at = sizeof digits;
-  uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  while (left >= 100) {
+  bool negative = value < 0;
+  uint64_t left = negative ? 0 - (uint64_t)value : (uint64_t)value;
+  if (negative) *to++ = '-';
+  unsigned len = count_digits(left);
+  char *at = to + len;
+  for (; left >= 100; left /= 100) {
     at -= 2;
-    memcpy(digits + at, pairs + 2 * (left % 100), 2);
-    left /= 100;
+    memcpy(at, pairs + 2 * (left % 100), 2);
   }
   if (left >= 10) {
-    at -= 2;
-    memcpy(digits + at, pairs + 2 * left, 2);
+    memcpy(at - 2, pairs + 2 * left, 2);
   } else {
-    digits[--at] = (char)('0' + left);
+    at[-1] = (char)('0' + left);
   }
-  if (value < 0) digits[--at] = '-';
-  memcpy(to, digits + at, sizeof digits - at);
-  return sizeof digits - at;
+  return len + negative;
 }

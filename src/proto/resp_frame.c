@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 #define LENGTH_DIGITS 10 /* of a length: enough for what is allowed, and never near 2^63 */
 
 static laju_resp_step broken(laju_resp_request *out, const char *why) {
@@ -22,8 +24,8 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/* Any length up to its "\r\n". Returns the bytes it took, 0 where more are needed, -1 where it is no whole number. */
-static int read_any_length(const char *at, const char *end, int64_t *out) {
+/* A length up to its "\r\n". Returns the bytes it took, 0 where more are needed, -1 where it is no whole number. */
+static int read_length(const char *at, const char *end, int64_t *out) {
   const char *from = at;
   bool negative = at < end && *at == '-';
   if (negative) at++;
@@ -41,149 +43,159 @@ static int read_any_length(const char *at, const char *end, int64_t *out) {
   return (int)(at + 2 - from);
 }
 
-/* The same; lengths of one and two digits, which are nearly all, the short way. */
-static inline int read_length(const char *at, const char *end, int64_t *out) {
-  if (end - at >= 4 && is_digit(at[0])) {
-    if (at[1] == '\r' && at[2] == '\n') {
-      *out = at[0] - '0';
-      return 3;
-    }
-    if (at[0] != '0' && is_digit(at[1]) && at[2] == '\r' && at[3] == '\n') {
-      *out = (at[0] - '0') * 10 + (at[1] - '0');
-      return 4;
-    }
+/* An argument's header, "$5\r\n". WHOLE: `len` bytes begin at `body`. */
+typedef struct header {
+  laju_resp_step step;
+  uint32_t len;
+  char *body;
+} header;
+
+static header read_header(char *at, const char *end, bool stranger, laju_resp_request *out) {
+  if (at == end) return (header){.step = LAJU_RESP_PART};
+  if (*at != '$') return (header){.step = broken_prefix(out, *at)};
+  int64_t value;
+  int used = read_length(at + 1, end, &value);
+  if (used == 0) return (header){.step = LAJU_RESP_PART};
+  if (used < 0 || value < 0 || value > LAJU_RESP_BULK_MAX) return (header){.step = broken(out, "invalid bulk length")};
+  if (stranger && value > LAJU_RESP_STRANGER_BULK_MAX) {
+    return (header){.step = broken(out, "unauthenticated bulk length")};
   }
-  return read_any_length(at, end, out);
+  return (header){.step = LAJU_RESP_WHOLE, .len = (uint32_t)value, .body = at + 1 + used};
+}
+
+/* The same for up to 99 bytes, in one look: nearly all arguments are so. A NULL body where it is not one, or not here. */
+static inline header read_short_header(char *at, const char *end) {
+  header none = {.step = LAJU_RESP_PART};
+  if (end - at < 8) return none;
+  uint64_t word = laju_load64(at);
+  uint32_t first = (uint32_t)(word >> 8 & 0xff) - '0', second = (uint32_t)(word >> 16 & 0xff) - '0';
+  if (first > 9) return none;
+  if ((word & 0xffff00ff) == ('$' | (uint64_t)'\r' << 16 | (uint64_t)'\n' << 24)) {
+    return (header){.step = LAJU_RESP_WHOLE, .len = first, .body = at + 4};
+  }
+  if (first == 0 || second > 9) return none;
+  if ((word & 0xffff0000ff) != ('$' | (uint64_t)'\r' << 24 | (uint64_t)'\n' << 32)) return none;
+  return (header){.step = LAJU_RESP_WHOLE, .len = first * 10 + second, .body = at + 5};
 }
 
 /* Where a walk over arguments stands. */
 typedef struct walk {
-  char *at, *end;
+  char *at;
+  const char *end;
   uint32_t left; /* arguments that begin at or after `at` */
   uint32_t done; /* arguments put into argv */
   bool stranger;
 } walk;
 
-/* The header of one argument, "$5\r\n". WHOLE: `*len` bytes begin at `*body`. */
-static inline laju_resp_step read_header(const walk *on, char **body, uint32_t *len, laju_resp_request *out) {
-  if (on->at == on->end) return LAJU_RESP_PART;
-  if (*on->at != '$') return broken_prefix(out, *on->at);
-  int64_t value;
-  int used = read_length(on->at + 1, on->end, &value);
-  if (used == 0) return LAJU_RESP_PART;
-  if (used < 0 || value < 0 || value > LAJU_RESP_BULK_MAX) return broken(out, "invalid bulk length");
-  if (on->stranger && value > LAJU_RESP_STRANGER_BULK_MAX) return broken(out, "unauthenticated bulk length");
-  *body = on->at + 1 + used;
-  *len = (uint32_t)value;
-  return LAJU_RESP_WHOLE;
-}
-
 /* Walks over `on->left` arguments as far as they are all there; into `argv`, where it is not NULL. */
-static laju_resp_step walk_on(walk *on, laju_resp_argument *argv, laju_resp_request *out) {
+static inline laju_resp_step walk_on(walk *on, laju_resp_argument *argv, laju_resp_request *out) {
   while (on->left > 0) {
-    char *body = NULL;
-    uint32_t len = 0;
-    laju_resp_step step = read_header(on, &body, &len, out);
-    if (step != LAJU_RESP_WHOLE) return step;
-    if (len > LAJU_RESP_ARGUMENT_MAX) {
-      on->at = body;
-      out->bulk_len = len;
-      return LAJU_RESP_TOO_LONG;
+    header head = read_short_header(on->at, on->end);
+    if (head.body == NULL) {
+      head = read_header(on->at, on->end, on->stranger, out);
+      if (head.step != LAJU_RESP_WHOLE) return head.step;
+      if (head.len > LAJU_RESP_ARGUMENT_MAX) {
+        on->at = head.body;
+        out->bulk_len = head.len;
+        return LAJU_RESP_TOO_LONG;
+      }
     }
-    if ((size_t)(on->end - body) < len + 2) return LAJU_RESP_PART;
-    if (body[len] != '\r' || body[len + 1] != '\n') return broken(out, "expected the end of an argument");
-    if (argv != NULL) argv[on->done] = (laju_resp_argument){body, len};
+    if ((size_t)(on->end - head.body) < head.len + 2) return LAJU_RESP_PART;
+    char *stop = head.body + head.len;
+    if (stop[0] != '\r' || stop[1] != '\n') return broken(out, "expected the end of an argument");
+    if (argv != NULL) argv[on->done] = (laju_resp_argument){head.body, head.len};
     on->done++;
     on->left--;
-    on->at = body + len + 2;
+    on->at = stop + 2;
   }
   return LAJU_RESP_WHOLE;
 }
 
 /* Answers that the array at `bytes` is refused, and lets by what is to come of it. */
-static laju_resp_step refuse(laju_resp_reader *reader, laju_resp_step step, const walk *on, const char *bytes,
+static laju_resp_step refuse(laju_resp_reader *reader, laju_resp_step step, walk on, const char *bytes,
                              laju_resp_request *out) {
-  out->argc = on->done;
-  out->size = (size_t)(on->at - bytes);
-  *reader = (laju_resp_reader){.skip_arguments = on->left};
+  out->argc = on.done;
+  out->size = (size_t)(on.at - bytes);
+  *reader = (laju_resp_reader){.skip_arguments = on.left};
   if (step == LAJU_RESP_TOO_LONG) {
     reader->skip_bytes = out->bulk_len + 2;
-    reader->skip_arguments = on->left - 1;
+    reader->skip_arguments = on.left - 1;
   }
   return step;
 }
 
-/* The array's own header; then only its first argument is looked at if there are too many, to name the command. */
+/* The array's own header, "*3\r\n". WHOLE: `out->size` is its bytes, `*count` its arguments, 0 for none. */
+static laju_resp_step read_array_header(const char *bytes, const char *end, bool stranger, uint32_t *count,
+                                        laju_resp_request *out) {
+  int64_t value;
+  int used = read_length(bytes + 1, end, &value);
+  if (used == 0) return LAJU_RESP_PART;
+  if (used < 0 || value > LAJU_RESP_ARRAY_MAX) return broken(out, "invalid multibulk length");
+  if (stranger && value > LAJU_RESP_STRANGER_ARRAY_MAX) return broken(out, "unauthenticated multibulk length");
+  out->size = 1 + (size_t)used;
+  *count = value > 0 ? (uint32_t)value : 0;
+  return LAJU_RESP_WHOLE;
+}
+
 static laju_resp_step read_array(laju_resp_reader *reader, char *bytes, size_t len, bool stranger,
                                  laju_resp_request *out) {
-  char *end = bytes + len;
-  int64_t count;
-  int used = read_length(bytes + 1, end, &count);
-  if (used == 0) return LAJU_RESP_PART;
-  if (used < 0 || count > LAJU_RESP_ARRAY_MAX) return broken(out, "invalid multibulk length");
-  if (stranger && count > LAJU_RESP_STRANGER_ARRAY_MAX) return broken(out, "unauthenticated multibulk length");
-  out->argc = 0;
-  out->size = 1 + (size_t)used;
-  if (count <= 0) return LAJU_RESP_WHOLE;
-
-  walk start = {.at = bytes + 1 + used, .end = end, .left = (uint32_t)count, .stranger = stranger};
-  out->array_len = start.left;
-  bool too_many = start.left > LAJU_RESP_ARGUMENTS_MAX;
-  if (too_many) start.left = 1;
-  walk on = start;
-  laju_resp_argument *argv = out->argv;
-  if (reader->left > 0) { /* looked at before: go on from there, and come back for the arguments when all is there */
-    on.at = bytes + reader->seen;
-    on.left = reader->left;
-    argv = NULL;
-  }
-  laju_resp_step step = walk_on(&on, argv, out);
+  const char *end = bytes + len;
+  uint32_t count = 0;
+  laju_resp_step step = read_array_header(bytes, end, stranger, &count, out);
+  if (step != LAJU_RESP_WHOLE) return step;
+  bool too_many = count > LAJU_RESP_ARGUMENTS_MAX; /* then only the first argument is looked at, to name the command */
+  bool again = reader->left > 0;                   /* looked at before: go on from there, then back for the arguments */
+  walk on = {.at = bytes + (again ? reader->seen : out->size),
+             .end = end,
+             .left = again      ? reader->left
+                     : too_many ? 1
+                                : count,
+             .stranger = stranger};
+  out->array_len = count;
+  step = walk_on(&on, again ? NULL : out->argv, out);
   if (step == LAJU_RESP_PART) {
-    reader->seen = (uint32_t)(on.at - bytes);
-    reader->left = on.left;
+    *reader = (laju_resp_reader){.seen = (uint32_t)(on.at - bytes), .left = on.left};
     out->size = 0;
     return step;
   }
-  if (argv == NULL && step != LAJU_RESP_BROKEN) {
-    on = start;
-    step = walk_on(&on, out->argv, out);
-  }
-  if (too_many) on.left += (uint32_t)count - 1;
-  if (step == LAJU_RESP_WHOLE && too_many) step = LAJU_RESP_TOO_MANY;
-  if (step == LAJU_RESP_TOO_LONG || step == LAJU_RESP_TOO_MANY) return refuse(reader, step, &on, bytes, out);
-  if (step == LAJU_RESP_WHOLE) {
+  if (step == LAJU_RESP_BROKEN) return step;
+  if (again) {
     *reader = (laju_resp_reader){0};
-    out->argc = on.done;
-    out->size = (size_t)(on.at - bytes);
+    return read_array(reader, bytes, len, stranger, out);
   }
+  if (too_many) {
+    on.left += count - 1;
+    if (step == LAJU_RESP_WHOLE) step = LAJU_RESP_TOO_MANY;
+  }
+  if (step != LAJU_RESP_WHOLE) return refuse(reader, step, on, bytes, out);
+  out->argc = on.done;
+  out->size = (size_t)(on.at - bytes);
   return step;
 }
 
 /* ---- a refused request going by ---- */
 
 static laju_resp_step skip(laju_resp_reader *reader, char *bytes, size_t len, bool stranger, laju_resp_request *out) {
-  walk on = {.at = bytes, .end = bytes + len, .stranger = stranger};
+  char *at = bytes, *end = bytes + len;
   laju_resp_step step = LAJU_RESP_PART;
   for (;;) {
-    size_t here = (size_t)(on.end - on.at);
+    size_t here = (size_t)(end - at);
     uint32_t gone = here < reader->skip_bytes ? (uint32_t)here : reader->skip_bytes;
-    on.at += gone;
+    at += gone;
     reader->skip_bytes -= gone;
     if (reader->skip_bytes > 0) break;
     if (reader->skip_arguments == 0) {
       step = LAJU_RESP_SKIPPED;
       break;
     }
-    char *body = NULL;
-    uint32_t body_len = 0;
-    laju_resp_step header = read_header(&on, &body, &body_len, out);
-    if (header == LAJU_RESP_BROKEN) return header;
-    if (header == LAJU_RESP_PART) break;
-    on.at = body;
-    reader->skip_bytes = body_len + 2;
+    header head = read_header(at, end, stranger, out);
+    if (head.step == LAJU_RESP_BROKEN) return LAJU_RESP_BROKEN;
+    if (head.step == LAJU_RESP_PART) break;
+    at = head.body;
+    reader->skip_bytes = head.len + 2;
     reader->skip_arguments--;
   }
-  out->size = (size_t)(on.at - bytes);
+  out->size = (size_t)(at - bytes);
   return step;
 }
 
@@ -290,7 +302,7 @@ static laju_resp_step read_line(laju_resp_reader *reader, char *bytes, size_t le
 
 laju_resp_step laju_resp_read(laju_resp_reader *reader, char *bytes, size_t len, bool stranger,
                               laju_resp_request *out) {
-  out->size = 0;
+  out->size = out->argc = 0;
   if (laju_resp_skipping(reader)) return skip(reader, bytes, len, stranger, out);
   if (len == 0) return LAJU_RESP_PART;
   if (bytes[0] == '*') return read_array(reader, bytes, len, stranger, out);

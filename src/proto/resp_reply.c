@@ -132,8 +132,8 @@ static inline char *put_text(char *to, const char *text, size_t len) {
 }
 
 /* Rounded up, so that a client that waits that long has waited long enough. -1, "never", stays itself. */
-static inline int64_t whole(int64_t us, int64_t unit_us) {
-  return us < 0 ? us : (us + unit_us - 1) / unit_us;
+static inline int64_t whole(int64_t us, uint64_t unit_us) {
+  return us <= 0 ? us : (int64_t)(((uint64_t)us + unit_us - 1) / unit_us);
 }
 
 static inline char *put_check(char *to, const laju_decision *decision) {
@@ -229,17 +229,20 @@ static char *put_reply(char *to, const laju_ask *ask, const laju_batch *batch) {
 void laju_resp_encode(const laju_batch *batch, laju_buffer *out) {
   size_t max = 1; /* never nothing, which an empty buffer has no place for */
   for (size_t i = 0; i < batch->ask_count; i++) max += reply_max(&batch->asks[i]);
-  for (size_t i = 0; i < batch->ask_count; i++) {
+  char *to = laju_buffer_reserve(out, max);
+  for (size_t i = 0; i < batch->ask_count && to != NULL; i++) {
     const laju_ask *ask = &batch->asks[i];
+    if (ask->form != LAJU_RESP_FORM_INFO && ask->form != LAJU_RESP_FORM_DOCS) {
+      to = put_reply(to, ask, batch);
+      continue;
+    }
+    out->len = (size_t)(to - out->data);
     if (ask->form == LAJU_RESP_FORM_INFO) {
       encode_info(ask, batch->notes + ask->first, out);
-    } else if (ask->form == LAJU_RESP_FORM_DOCS) {
-      encode_docs(ask, batch->notes + ask->first, out);
     } else {
-      char *to = laju_buffer_reserve(out, max);
-      if (to == NULL) return;
-      out->len += (size_t)(put_reply(to, ask, batch) - to);
+      encode_docs(ask, batch->notes + ask->first, out);
     }
-    max -= reply_max(ask);
+    to = laju_buffer_reserve(out, max);
   }
+  if (to != NULL) out->len = (size_t)(to - out->data);
 }
