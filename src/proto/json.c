@@ -154,7 +154,15 @@ static inline bool read_string(laju_json *json) {
   return true;
 }
 
-/* ---- numbers ---- */
+/* ---- numbers and words ---- */
+
+/* The token from json->at to `end`. jansson looks one byte beyond a number or a word, and where that is 0 it forgets it. */
+static inline laju_json_kind take(laju_json *json, char *end, laju_json_kind kind) {
+  json->text = json->at;
+  json->text_len = (size_t)(end - json->at);
+  json->at = end < json->end && *end == '\0' ? end + 1 : end;
+  return kind;
+}
 
 /* 2^1024 - 2^970, the least number that rounds to infinity: its first digit stands for 10^308. */
 static const char infinite[] =
@@ -221,10 +229,7 @@ static laju_json_kind read_real(laju_json *json, char *at) {
     exponent = exponent_of(from, at);
   }
   if (overflows(json->at + (*json->at == '-'), at, exponent)) return fail(json, "a number that is too large");
-  json->text = json->at;
-  json->text_len = (size_t)(at - json->at);
-  json->at = at;
-  return LAJU_JSON_REAL;
+  return take(json, at, LAJU_JSON_REAL);
 }
 
 static laju_json_kind read_number(laju_json *json) {
@@ -239,23 +244,17 @@ static laju_json_kind read_number(laju_json *json) {
   if (at < end && (*at == '.' || *at == 'e' || *at == 'E')) return read_real(json, at);
   if (at - digits > 19 || value > (uint64_t)INT64_MAX + negative) return fail(json, "a whole number that is too large");
   json->integer = negative ? (int64_t)(0 - value) : (int64_t)value;
-  json->text = json->at;
-  json->text_len = (size_t)(at - json->at);
-  json->at = at;
-  return LAJU_JSON_INTEGER;
+  return take(json, at, LAJU_JSON_INTEGER);
 }
-
-/* ---- structure ---- */
 
 static laju_json_kind read_word(laju_json *json, const char *word, size_t len, laju_json_kind kind) {
   if ((size_t)(json->end - json->at) < len || memcmp(json->at, word, len) != 0) {
     return fail(json, "a word that JSON does not have");
   }
-  json->text = json->at;
-  json->text_len = len;
-  json->at += len;
-  return kind;
+  return take(json, json->at + len, kind);
 }
+
+/* ---- structure ---- */
 
 static laju_json_kind enter(laju_json *json, bool object) {
   if (json->depth == LAJU_JSON_DEPTH_MAX) return fail(json, "nested deeper than 8");

@@ -1,8 +1,9 @@
 /* Reads JSON where it lies, token by token, without memory of its own.
  *
  * What it accepts and refuses is what jansson's json_loadb does without flags: an object or an array at the top, UTF-8
- * throughout, no U+0000, whole numbers within int64_t, reals within a double, nothing behind the document; and besides,
- * nothing nested deeper than LAJU_JSON_DEPTH_MAX. Whether a name comes twice in one object is the caller's to see, who knows
+ * throughout, no U+0000 in strings, whole numbers within int64_t, reals within a double, nothing behind the document (a zero
+ * byte right behind a number or a word is passed over, as it is there); and besides, nothing nested deeper than
+ * LAJU_JSON_DEPTH_MAX. Whether a name comes twice in one object is the caller's to see, who knows
  * the names that it takes.
  *
  * Strings are unescaped in place: a token's text lies in the bytes that were given, which must stay while it is used. After

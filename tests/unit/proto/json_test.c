@@ -142,12 +142,16 @@ static void strings_that_are_none_are_refused(void **state) {
   refuses("[\"\xe2\x82\"]", "bytes that are not UTF-8");
 }
 
-static void a_zero_byte_is_refused_anywhere(void **state) {
+static void a_zero_byte_is_refused_but_where_jansson_takes_it(void **state) {
   (void)state;
   const char *why;
   assert_int_equal(read_all("[\"a\0b\"]", 7, &why), LAJU_JSON_ERROR);
   assert_int_equal(read_all("[\"\\\0\"]", 6, &why), LAJU_JSON_ERROR);
   assert_int_equal(read_all("[]\0", 3, &why), LAJU_JSON_ERROR);
+  assert_int_equal(read_all("[1\0]", 4, &why), LAJU_JSON_END);
+  assert_int_equal(read_all("[null\0,1.5\0]", 12, &why), LAJU_JSON_END);
+  assert_int_equal(read_all("[1\0\0]", 5, &why), LAJU_JSON_ERROR);
+  assert_int_equal(read_all("[\"a\"\0]", 6, &why), LAJU_JSON_ERROR);
 }
 
 static int64_t integer_of(const char *text) {
@@ -199,7 +203,7 @@ int main(void) {
       cmocka_unit_test(eight_deep_is_taken_and_nine_refused),
       cmocka_unit_test(strings_are_unescaped),
       cmocka_unit_test(strings_that_are_none_are_refused),
-      cmocka_unit_test(a_zero_byte_is_refused_anywhere),
+      cmocka_unit_test(a_zero_byte_is_refused_but_where_jansson_takes_it),
       cmocka_unit_test(integers_reach_as_far_as_int64),
       cmocka_unit_test(reals_reach_as_far_as_a_double),
   };

@@ -1,0 +1,84 @@
+/* HTTP from strangers. Whatever the bytes are and however they are cut, the answers are the same as in one piece (but for
+ * "100 Continue"), each is a whole response whose body is JSON, and no byte outside is touched. */
+#include <jansson.h>
+#include <stdint.h>
+
+#include "../unit/proto/http_door.h"
+
+#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
+
+static const char *after(const char *at, const char *end, const char *text) {
+  const char *found = memmem(at, (size_t)(end - at), text, strlen(text));
+  return found != NULL ? found + strlen(text) : NULL;
+}
+
+/* The response at `at`; returns its end. */
+static const char *check_response(const char *at, const char *end) {
+  size_t left = (size_t)(end - at);
+  if (left >= sizeof CONTINUE - 1 && memcmp(at, CONTINUE, sizeof CONTINUE - 1) == 0) return at + sizeof CONTINUE - 1;
+  door_must(left > 12 && memcmp(at, "HTTP/1.1 ", 9) == 0);
+  const char *body = after(at, end, "\r\n\r\n");
+  door_must(body != NULL);
+  const char *length = after(at, body, "\r\nContent-Length: ");
+  door_must(length != NULL && after(at, body, "\r\nDate: ") != NULL &&
+            after(at, body, "\r\nContent-Type: application/") != NULL);
+  if (body == end || (*body != '{' && *body != '[')) return body; /* the answer to HEAD */
+  size_t len = strtoul(length, NULL, 10);
+  door_must(len <= (size_t)(end - body));
+  json_t *document = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
+  door_must(document != NULL);
+  json_decref(document);
+  return body + len;
+}
+
+static void check_responses(const laju_buffer *out) {
+  if (out->len == 0) return;
+  const char *at = out->data, *end = out->data + out->len;
+  while (at < end) at = check_response(at, end);
+}
+
+/* Takes the interim answers out. */
+static void settle(laju_buffer *out) {
+  if (out->len == 0) return;
+  char *at = out->data;
+  while ((at = memmem(at, out->len - (size_t)(at - out->data), CONTINUE, sizeof CONTINUE - 1)) != NULL) {
+    size_t behind = out->len - (size_t)(at - out->data) - (sizeof CONTINUE - 1);
+    memmove(at, at + sizeof CONTINUE - 1, behind);
+    out->len -= sizeof CONTINUE - 1;
+  }
+}
+
+/* Feeds pieces whose lengths `seed` decides; 0: one piece. */
+static void converse(door *d, const uint8_t *bytes, size_t len, uint32_t seed) {
+  door_open(d, &laju_http_codec);
+  for (size_t at = 0, piece; at < len; at += piece) {
+    seed = seed * 1664525 + 1013904223;
+    piece = seed % 7 == 0 ? seed >> 20 : 1 + (seed >> 28);
+    if (piece > len - at) piece = len - at;
+    door_feed(d, &laju_http_codec, (const char *)bytes + at, piece);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
+  door whole, cut;
+  door_open(&whole, &laju_http_codec);
+  door_feed(&whole, &laju_http_codec, (const char *)bytes, len);
+  check_responses(&whole.out);
+  converse(&cut, bytes, len, len > 0 ? (uint32_t)(bytes[len / 2] * 31 + len) : 1);
+  check_responses(&cut.out);
+  settle(&whole.out);
+  settle(&cut.out);
+  door_must(whole.closed == cut.closed && whole.out.len == cut.out.len);
+  door_must(whole.out.len == 0 || memcmp(whole.out.data, cut.out.data, cut.out.len) == 0);
+  bool pending = laju_http_codec.unfinished(whole.connection);
+  door_must(pending == laju_http_codec.unfinished(cut.connection));
+  laju_buffer_clear(&cut.out);
+  laju_http_codec.give_up(cut.connection, &cut.out);
+  door_must(pending == (cut.out.len > 0));
+  check_responses(&cut.out);
+  door_shut(&whole);
+  door_shut(&cut);
+  return 0;
+}
