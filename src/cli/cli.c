@@ -9,13 +9,10 @@
 #include "cli/command.h"
 
 static const laju_command *const commands[] = {
-    &laju_command_serve,
-    &laju_command_check,
-    &laju_command_config_check,
-    &laju_command_version,
+    &laju_command_serve, &laju_command_check, &laju_command_config_check, &laju_command_version, NULL,
 };
 
-#define COMMANDS (sizeof commands / sizeof commands[0])
+#define COMMANDS (sizeof commands / sizeof commands[0] - 1)
 
 static void print_help(FILE *to) {
   fputs(
@@ -23,7 +20,7 @@ static void print_help(FILE *to) {
       "laju limits rates: it answers whether a caller may do something now.\n\n"
       "Commands:\n",
       to);
-  for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+  for (size_t i = 0; commands[i] != NULL; i++) fprintf(to, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
   fputs(
       "  help           show this help, or that of a command\n\n"
       "Each command has --help of its own.\n\n"
@@ -47,7 +44,7 @@ static int match(const laju_command *command, int argc, char **argv) {
 }
 
 static const laju_command *find(int argc, char **argv, int *words) {
-  for (size_t i = 0; i < COMMANDS; i++) {
+  for (size_t i = 0; commands[i] != NULL; i++) {
     *words = match(commands[i], argc, argv);
     if (*words > 0) return commands[i];
   }
@@ -57,7 +54,7 @@ static const laju_command *find(int argc, char **argv, int *words) {
 /* `config` alone, or with another word than `check`, is near to `config check` too. */
 static int complain_unknown(int argc, char **argv) {
   const char *names[COMMANDS + 1] = {"help"};
-  for (size_t i = 0; i < COMMANDS; i++) names[i + 1] = commands[i]->name;
+  for (size_t i = 0; commands[i] != NULL; i++) names[i + 1] = commands[i]->name;
   char written[LAJU_NEAREST_WORD_MAX + 1];
   bool two = argc > 1 && argv[1][0] != '-' && strcmp(argv[0], "config") == 0;
   snprintf(written, sizeof written, "%.30s%s%.30s", argv[0], two ? " " : "", two ? argv[1] : "");

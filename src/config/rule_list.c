@@ -31,7 +31,10 @@ static int grow(laju_rule_list *list) {
     return -1;
   }
   free(list->index);
-  *list = (laju_rule_list){.rules = rules, .count = list->count, .capacity = capacity, .index = index, .slots = slots};
+  list->rules = rules;
+  list->capacity = capacity;
+  list->index = index;
+  list->slots = slots;
   for (size_t i = 0; i < list->count; i++) *slot_of(list, rules[i].name) = (uint32_t)i + 1;
   return 0;
 }
