@@ -101,6 +101,7 @@ typedef struct laju_rule {
   uint32_t capacity; /* the most that can be taken at once: burst for buckets, else limit; 0 where limit is 0 */
   laju_algorithm algorithm;
   uint32_t cost; /* what a check costs where it does not say; 1 after init */
+  bool shadow;   /* decided and charged as a request of its own, but refuses nothing; false after init */
   char name[LAJU_NAME_MAX + 1];
 } laju_rule;
 
@@ -160,7 +161,8 @@ LAJU_API void laju_limiter_free(laju_limiter *limiter);
 
 /* Decides one request of 1 to LAJU_CHECKS_MAX checks, now: all are charged or none. `decisions` has a place for each, in
  * the same order. Returns 1 where the request is allowed, 0 where one refuses (then nothing is charged), or LAJU_ERR_KEY,
- * LAJU_ERR_CHECKS (nothing is charged, nothing written). */
+ * LAJU_ERR_CHECKS (nothing is charged, nothing written). Checks under a `shadow` rule have no part in that: each is decided
+ * and charged by itself, and its decision says what it would have answered. */
 LAJU_API int laju_limiter_check(laju_limiter *limiter, const laju_check *checks, size_t count,
                                 laju_decision *decisions);
 

@@ -44,8 +44,36 @@ laju_table *laju_limiter_table(laju_limiter *limiter) {
 
 /* ---- with the caller's clock ---- */
 
+static bool any_shadow(const laju_check *checks, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (checks[i].rule->shadow) return true;
+  }
+  return false;
+}
+
+/* Those under shadow rules by themselves, the others as the request that they are. */
+static bool decide_apart(laju_limiter *limiter, const laju_check *checks, size_t count, int64_t now_us,
+                         laju_decision *decisions) {
+  laju_check enforced[LAJU_CHECKS_MAX];
+  laju_decision found[LAJU_CHECKS_MAX];
+  size_t enforced_count = 0, next = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!checks[i].rule->shadow) enforced[enforced_count++] = checks[i];
+  }
+  bool allowed = enforced_count == 0 || laju_table_decide_all(limiter->table, enforced, enforced_count, now_us, found);
+  for (size_t i = 0; i < count; i++) {
+    if (checks[i].rule->shadow) {
+      laju_table_decide_all(limiter->table, &checks[i], 1, now_us, &decisions[i]);
+    } else {
+      decisions[i] = found[next++];
+    }
+  }
+  return allowed;
+}
+
 bool laju_limiter_decide_all(laju_limiter *limiter, const laju_check *checks, size_t count, int64_t now_us,
                              laju_decision *decisions) {
+  if (any_shadow(checks, count)) return decide_apart(limiter, checks, count, now_us, decisions);
   return laju_table_decide_all(limiter->table, checks, count, now_us, decisions);
 }
 

@@ -12,7 +12,7 @@
 /* The limiter's clock: microseconds since the epoch. */
 int64_t laju_limiter_now_us(const laju_limiter *limiter);
 
-/* All charged or none; true where allowed. 1 to LAJU_CHECKS_MAX valid checks. */
+/* All charged or none, but for those under shadow rules; true where allowed. 1 to LAJU_CHECKS_MAX valid checks. */
 bool laju_limiter_decide_all(laju_limiter *limiter, const laju_check *checks, size_t count, int64_t now_us,
                              laju_decision *decisions);
 

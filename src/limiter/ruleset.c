@@ -5,73 +5,174 @@
 
 #include "base/siphash.h"
 
-/* Open addressing over the rules' names, at most half full. Names come from the operator, so the hash needs no secret. */
+/* Open addressing, at most half full. Rules' names and overridden keys come from the operator, so no secret is needed. */
+typedef struct places {
+  uint32_t mask; /* places - 1; a power of two */
+  uint32_t *at;  /* an index + 1, or 0 */
+} places;
+
+/* An override of one key, without a pattern. */
+typedef struct exact {
+  const laju_policy *policy;
+  const laju_override *override;
+} exact;
+
 struct laju_ruleset {
-  size_t count;
-  uint32_t mask;   /* places - 1; places is a power of two */
-  uint32_t *place; /* index of a rule + 1, or 0 */
-  laju_rule rules[];
+  size_t count, exact_count;
+  places names, keys;
+  exact *exacts;
+  laju_policy policies[];
 };
+
+/* ---- places ---- */
+
+static int places_init(places *p, size_t entries) {
+  uint32_t size = 4;
+  while (size < 2 * entries) size *= 2;
+  p->mask = size - 1;
+  p->at = calloc(size, sizeof *p->at);
+  return p->at != NULL ? 0 : LAJU_ERR_MEMORY;
+}
+
+/* Puts an entry where the search for its hash would end. */
+static void places_add(places *p, uint32_t hash, size_t index) {
+  uint32_t at = hash & p->mask;
+  while (p->at[at] != 0) at = (at + 1) & p->mask;
+  p->at[at] = (uint32_t)index + 1;
+}
+
+/* ---- names ---- */
 
 static uint32_t hash_name(const char *name, size_t len) {
   return (uint32_t)laju_siphash(0, 0, name, len).lo;
 }
 
-static bool has_name(const laju_rule *rule, const char *name, size_t len) {
-  return memcmp(rule->name, name, len) == 0 && rule->name[len] == '\0';
+static bool has_name(const laju_policy *policy, const char *name, size_t len) {
+  return memcmp(policy->rule.name, name, len) == 0 && policy->rule.name[len] == '\0';
 }
 
-/* The place where this name stands, or the empty one where it would. */
-static uint32_t find_place(const laju_ruleset *rules, const char *name, size_t len) {
-  uint32_t at = hash_name(name, len) & rules->mask;
-  while (rules->place[at] != 0 && !has_name(&rules->rules[rules->place[at] - 1], name, len))
-    at = (at + 1) & rules->mask;
-  return at;
-}
-
-int laju_ruleset_new(laju_ruleset **out, const laju_rule *rules, size_t count) {
-  if (count > LAJU_RULES_MAX) return LAJU_ERR_MEMORY;
-  uint32_t places = 4;
-  while (places < 2 * count) places *= 2;
-  laju_ruleset *set = malloc(sizeof *set + count * sizeof *rules);
-  uint32_t *place = calloc(places, sizeof *place);
-  if (set == NULL || place == NULL) {
-    free(set);
-    free(place);
-    return LAJU_ERR_MEMORY;
+const laju_policy *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len) {
+  if (name_len < 1 || name_len > LAJU_NAME_MAX) return NULL;
+  const places *names = &rules->names;
+  for (uint32_t at = hash_name(name, name_len) & names->mask; names->at[at] != 0; at = (at + 1) & names->mask) {
+    const laju_policy *policy = &rules->policies[names->at[at] - 1];
+    if (has_name(policy, name, name_len)) return policy;
   }
-  set->count = count;
-  set->mask = places - 1;
-  set->place = place;
-  for (size_t i = 0; i < count; i++) {
-    set->rules[i] = rules[i];
-    uint32_t at = find_place(set, rules[i].name, strlen(rules[i].name));
-    if (place[at] != 0) {
-      laju_ruleset_free(set);
-      return LAJU_ERR_NAME;
+  return NULL;
+}
+
+static int add_names(laju_ruleset *rules) {
+  for (size_t i = 0; i < rules->count; i++) {
+    const char *name = rules->policies[i].rule.name;
+    if (laju_ruleset_find(rules, name, strlen(name)) != NULL) return LAJU_ERR_NAME;
+    places_add(&rules->names, hash_name(name, strlen(name)), i);
+  }
+  return 0;
+}
+
+/* ---- overridden keys ---- */
+
+static uint32_t hash_key(const laju_policy *policy, const char *key, size_t len) {
+  return (uint32_t)laju_siphash_prefixed(0, 0, policy->rule.id, key, len).lo;
+}
+
+static const laju_override *find_exact(const laju_ruleset *rules, const laju_policy *policy, const char *key,
+                                       size_t len) {
+  const places *keys = &rules->keys;
+  for (uint32_t at = hash_key(policy, key, len) & keys->mask; keys->at[at] != 0; at = (at + 1) & keys->mask) {
+    const exact *found = &rules->exacts[keys->at[at] - 1];
+    if (found->policy == policy && laju_pattern_takes(&found->override->key, key, len)) return found->override;
+  }
+  return NULL;
+}
+
+/* The first of two overrides of one key stands. */
+static void add_keys(laju_ruleset *rules) {
+  for (size_t i = 0; i < rules->count; i++) {
+    const laju_policy *policy = &rules->policies[i];
+    for (size_t j = 0; j < policy->override_count; j++) {
+      const laju_override *override = &policy->overrides[j];
+      if (!override->key.literal || find_exact(rules, policy, override->key.text, override->key.len) != NULL) continue;
+      rules->exacts[rules->exact_count] = (exact){policy, override};
+      places_add(&rules->keys, hash_key(policy, override->key.text, override->key.len), rules->exact_count++);
     }
-    place[at] = (uint32_t)i + 1;
   }
-  *out = set;
+}
+
+const laju_rule *laju_ruleset_rule(const laju_ruleset *rules, const laju_policy *policy, const char *key,
+                                   size_t key_len) {
+  const laju_override *named = find_exact(rules, policy, key, key_len);
+  if (named != NULL) return &named->rule;
+  for (size_t i = 0; i < policy->override_count; i++) {
+    const laju_override *override = &policy->overrides[i];
+    if (!override->key.literal && laju_pattern_takes(&override->key, key, key_len)) return &override->rule;
+  }
+  return &policy->rule;
+}
+
+/* ---- exemptions ---- */
+
+bool laju_policy_exempts_key(const laju_policy *policy, const char *key, size_t key_len) {
+  for (size_t i = 0; i < policy->exempt_count; i++) {
+    const laju_exempt *exempt = &policy->exempt[i];
+    if (!exempt->is_network && laju_pattern_takes(&exempt->key, key, key_len)) return true;
+  }
+  return false;
+}
+
+bool laju_policy_exempts_address(const laju_policy *policy, const laju_ip *address) {
+  for (size_t i = 0; i < policy->exempt_count; i++) {
+    const laju_exempt *exempt = &policy->exempt[i];
+    if (exempt->is_network && laju_network_has(&exempt->network, address)) return true;
+  }
+  return false;
+}
+
+/* ---- the set ---- */
+
+static void free_shell(laju_ruleset *rules) {
+  free(rules->names.at);
+  free(rules->keys.at);
+  free(rules->exacts);
+  free(rules);
+}
+
+static int index_all(laju_ruleset *rules) {
+  size_t overrides = 0;
+  for (size_t i = 0; i < rules->count; i++) overrides += rules->policies[i].override_count;
+  if (places_init(&rules->names, rules->count) < 0 || places_init(&rules->keys, overrides) < 0) return LAJU_ERR_MEMORY;
+  rules->exacts = calloc(overrides + 1, sizeof *rules->exacts);
+  if (rules->exacts == NULL) return LAJU_ERR_MEMORY;
+  if (add_names(rules) < 0) return LAJU_ERR_NAME;
+  add_keys(rules);
+  return 0;
+}
+
+int laju_ruleset_new(laju_ruleset **out, const laju_policy *policies, size_t count) {
+  if (count > LAJU_RULES_MAX) return LAJU_ERR_MEMORY;
+  laju_ruleset *rules = calloc(1, sizeof *rules + count * sizeof *policies);
+  if (rules == NULL) return LAJU_ERR_MEMORY;
+  rules->count = count;
+  if (count > 0) memcpy(rules->policies, policies, count * sizeof *policies);
+  int error = index_all(rules);
+  if (error < 0) {
+    free_shell(rules);
+    return error;
+  }
+  *out = rules;
   return 0;
 }
 
 void laju_ruleset_free(laju_ruleset *rules) {
   if (rules == NULL) return;
-  free(rules->place);
-  free(rules);
-}
-
-const laju_rule *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len) {
-  if (name_len < 1 || name_len > LAJU_NAME_MAX) return NULL;
-  uint32_t place = rules->place[find_place(rules, name, name_len)];
-  return place != 0 ? &rules->rules[place - 1] : NULL;
+  for (size_t i = 0; i < rules->count; i++) laju_policy_deinit(&rules->policies[i]);
+  free_shell(rules);
 }
 
 size_t laju_ruleset_count(const laju_ruleset *rules) {
   return rules->count;
 }
 
-const laju_rule *laju_ruleset_at(const laju_ruleset *rules, size_t i) {
-  return &rules->rules[i];
+const laju_policy *laju_ruleset_at(const laju_ruleset *rules, size_t i) {
+  return &rules->policies[i];
 }

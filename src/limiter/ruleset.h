@@ -2,22 +2,41 @@
 #ifndef LAJU_LIMITER_RULESET_H
 #define LAJU_LIMITER_RULESET_H
 
-#include <laju/laju.h>
+#include "config/policy.h"
 
 typedef struct laju_ruleset laju_ruleset;
 
 #define LAJU_RULES_MAX 10000
 
-/* Copies `count` (0 to LAJU_RULES_MAX) rules of different names. LAJU_ERR_MEMORY; LAJU_ERR_NAME where two share a name. */
-int laju_ruleset_new(laju_ruleset **out, const laju_rule *rules, size_t count);
+/* Takes over `count` (0 to LAJU_RULES_MAX) policies of different names: what they own belongs to the set from then on; the
+ * array itself stays the caller's. LAJU_ERR_MEMORY; LAJU_ERR_NAME where two share a name; then nothing was taken. */
+int laju_ruleset_new(laju_ruleset **out, const laju_policy *policies, size_t count);
 void laju_ruleset_free(laju_ruleset *rules);
 
-/* The rule of that name (exact, case matters), or NULL. */
-const laju_rule *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len);
+/* The policy of that name (exact, case matters), or NULL. */
+const laju_policy *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len);
 
 size_t laju_ruleset_count(const laju_ruleset *rules);
 
-/* The i-th rule, in the order given. */
-const laju_rule *laju_ruleset_at(const laju_ruleset *rules, size_t i);
+/* The i-th policy, in the order given. */
+const laju_policy *laju_ruleset_at(const laju_ruleset *rules, size_t i);
+
+/* The rule that decides this key under this policy of the set: the override that names the key, else the first override
+ * whose pattern takes it, else the policy's own. */
+const laju_rule *laju_ruleset_rule(const laju_ruleset *rules, const laju_policy *policy, const char *key,
+                                   size_t key_len);
+
+/* Is this key never limited under this policy? Such a check is decided as a peek (a cost of 0). */
+bool laju_policy_exempts_key(const laju_policy *policy, const char *key, size_t key_len);
+
+/* The same for a client's address. */
+bool laju_policy_exempts_address(const laju_policy *policy, const laju_ip *address);
+
+/* What a named check of this key asks for: its rule, and its cost where the key is exempt. */
+static inline const laju_rule *laju_ruleset_resolve(const laju_ruleset *rules, const laju_policy *policy,
+                                                    const char *key, size_t key_len, uint32_t *cost) {
+  if (policy->exempt_count > 0 && laju_policy_exempts_key(policy, key, key_len)) *cost = 0;
+  return policy->override_count > 0 ? laju_ruleset_rule(rules, policy, key, key_len) : &policy->rule;
+}
 
 #endif

@@ -29,7 +29,8 @@ static size_t decide_run(laju_batch *batch, size_t at, laju_limiter *limiter) {
   laju_limiter_decide_each(limiter, &batch->checks[first], after - first, batch->now_us, &batch->decisions[first]);
   for (size_t i = at; i < end; i++) {
     laju_ask *ask = &batch->asks[i];
-    if (ask->kind == LAJU_ASK_ALL) ask->allowed = batch->decisions[ask->first].allowed;
+    if (ask->kind != LAJU_ASK_ALL) continue;
+    ask->allowed = batch->decisions[ask->first].allowed || batch->checks[ask->first].rule->shadow;
   }
   return end;
 }

@@ -22,7 +22,7 @@ typedef struct laju_codec {
   size_t connection_size; /* bytes of a connection's codec state: `connection` below, zeroed before init */
   size_t input_max;       /* an unfinished request never needs more than this many bytes kept */
 
-  void (*init)(void *connection, const laju_service *service);
+  void (*init)(void *connection, laju_service *service, const laju_peer *peer);
 
   /* `bytes` begins at the first byte not yet consumed. It may have moved since the last call, and may be changed in place.
    * The codec remembers how far it has looked, so that a byte is not parsed again and again. */

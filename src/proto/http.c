@@ -16,7 +16,8 @@ _Static_assert(LAJU_BATCH_CHECKS >= LAJU_EACH_MAX, "an empty batch has room for 
 typedef enum stage { IN_HEAD, IN_BODY, COMPLETE, CLOSED } stage;
 
 typedef struct connection {
-  const laju_service *service;
+  laju_service *service;
+  const laju_terms *terms; /* in force for the bytes being parsed; never used beyond them */
   laju_http_head head;
   laju_http_date date;
   stage stage;    /* of the request that is being read */
@@ -82,8 +83,8 @@ static outcome answer_check(connection *c, char *body, size_t len, laju_batch *b
   bool batched = request->route == LAJU_ROUTE_BATCH, is_list = false;
   if (!laju_batch_has_room(batch, batched ? LAJU_EACH_MAX : LAJU_CHECKS_MAX)) return CROWDED;
   laju_problem problem;
-  size_t count = batched ? laju_http_read_batch(c->service, batch, body, len, &problem)
-                         : laju_http_read_check(c->service, batch, body, len, &is_list, &problem);
+  size_t count = batched ? laju_http_read_batch(c->terms, batch, body, len, &problem)
+                         : laju_http_read_check(c->terms, batch, body, len, &is_list, &problem);
   if (count == 0) return answered(add_problem(batch, request, &problem));
   uint16_t form = batched ? LAJU_HTTP_BATCH : is_list ? LAJU_HTTP_CHECKS : LAJU_HTTP_ONE;
   laju_ask *ask = add_ask(batch, batched ? LAJU_ASK_EACH : LAJU_ASK_ALL, form, request);
@@ -240,6 +241,7 @@ static void drain(connection *c, laju_batch *batch, laju_parsed *parsed) {
 
 static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch) {
   connection *c = state;
+  c->terms = laju_service_terms(c->service);
   laju_parsed parsed = {.closed = c->stage == CLOSED};
   size_t at = 0;
   while (!parsed.closed && !parsed.more) {
@@ -270,7 +272,8 @@ static void give_up(void *state, laju_buffer *out) {
   c->stage = CLOSED;
 }
 
-static void init(void *state, const laju_service *service) {
+static void init(void *state, laju_service *service, const laju_peer *peer) {
+  (void)peer;
   connection *c = state;
   c->service = service;
   c->stage = IN_HEAD;

@@ -38,7 +38,7 @@ typedef struct values {
 
 typedef struct reader {
   laju_json json;
-  const laju_service *service;
+  const laju_terms *terms;
   laju_batch *batch;
   laju_problem *problem;
   const char *list; /* the list that is being read: "checks" or "" */
@@ -140,7 +140,7 @@ static bool refuse_rule(reader *r, int error, const values *v, int64_t period_us
 
 /* The rule that a check brings with it. */
 static bool make_rule(reader *r, const values *v, laju_rule *out) {
-  if (!r->service->inline_limits) {
+  if (!r->terms->inline_limits) {
     refuse(r, "comes with the check, which this server does not take", (laju_shown){"limit", 5}, members[RULE].allowed);
     r->problem->status = 403;
     return false;
@@ -165,7 +165,8 @@ static bool make_rule(reader *r, const values *v, laju_rule *out) {
   return error == 0 || refuse_rule(r, error, v, period_us);
 }
 
-static const laju_rule *find_rule(reader *r, const values *v, size_t at) {
+/* The rule that decides the check, and its cost where it does not say. */
+static const laju_rule *find_rule(reader *r, const values *v, size_t at, uint32_t *cost) {
   unsigned brought = v->seen & INLINE_MEMBERS;
   if ((v->seen & BIT(RULE)) == 0) {
     if (brought != 0) return make_rule(r, v, &r->batch->rules[at]) ? &r->batch->rules[at] : NULL;
@@ -177,9 +178,13 @@ static const laju_rule *find_rule(reader *r, const values *v, size_t at) {
     refuse(r, "does not go with rule", (laju_shown){members[which].name, members[which].len}, MEMBERS_ALLOWED);
     return NULL;
   }
-  const laju_rule *rule = laju_ruleset_find(r->service->rules, v->text[RULE], v->len[RULE]);
-  if (rule == NULL) refuse_value(r, "is not known", RULE, v);
-  return rule;
+  const laju_policy *policy = laju_ruleset_find(r->terms->rules, v->text[RULE], v->len[RULE]);
+  if (policy == NULL) {
+    refuse_value(r, "is not known", RULE, v);
+    return NULL;
+  }
+  if ((v->seen & BIT(COST)) == 0) *cost = policy->rule.cost;
+  return laju_ruleset_resolve(r->terms->rules, policy, v->text[KEY], v->len[KEY], cost);
 }
 
 /* An object whose members are all read, into the check at `at`. */
@@ -188,13 +193,14 @@ static bool make_check(reader *r, const values *v, size_t at) {
   if (v->len[KEY] < 1 || v->len[KEY] > LAJU_KEY_MAX) {
     return refuse_value(r, v->len[KEY] < 1 ? "is empty" : "is too long", KEY, v);
   }
-  const laju_rule *rule = find_rule(r, v, at);
+  uint32_t cost = (v->seen & BIT(COST)) != 0 ? (uint32_t)v->number[COST] : 1;
+  const laju_rule *rule = find_rule(r, v, at, &cost);
   if (rule == NULL) return false;
   r->batch->checks[at] = (laju_check){
       .rule = rule,
       .key = v->text[KEY],
       .key_len = (uint32_t)v->len[KEY],
-      .cost = (v->seen & BIT(COST)) != 0 ? (uint32_t)v->number[COST] : rule->cost,
+      .cost = cost,
   };
   return true;
 }
@@ -211,9 +217,9 @@ static bool read_object(reader *r, values *v, size_t at) {
 
 /* ---- documents ---- */
 
-static void begin(reader *r, const laju_service *service, laju_batch *batch, char *body, size_t len,
+static void begin(reader *r, const laju_terms *terms, laju_batch *batch, char *body, size_t len,
                   laju_problem *problem) {
-  *r = (reader){.service = service, .batch = batch, .problem = problem, .list = "", .index = LAJU_PROBLEM_NO_INDEX};
+  *r = (reader){.terms = terms, .batch = batch, .problem = problem, .list = "", .index = LAJU_PROBLEM_NO_INDEX};
   laju_json_init(&r->json, body, len);
 }
 
@@ -261,10 +267,10 @@ static size_t read_single(reader *r, laju_json_kind kind) {
   return read_member(r, &v) && read_object(r, &v, at);
 }
 
-size_t laju_http_read_check(const laju_service *service, laju_batch *batch, char *body, size_t len, bool *is_list,
+size_t laju_http_read_check(const laju_terms *terms, laju_batch *batch, char *body, size_t len, bool *is_list,
                             laju_problem *problem) {
   reader r;
-  begin(&r, service, batch, body, len, problem);
+  begin(&r, terms, batch, body, len, problem);
   laju_json_kind kind = laju_json_next(&r.json);
   if (kind != LAJU_JSON_OBJECT) return refuse_shape(&r, kind, "body", "an object: a check, or checks with a list");
   kind = laju_json_next(&r.json);
@@ -273,11 +279,10 @@ size_t laju_http_read_check(const laju_service *service, laju_batch *batch, char
   return count > 0 && ended(&r) ? count : 0;
 }
 
-size_t laju_http_read_batch(const laju_service *service, laju_batch *batch, char *body, size_t len,
-                            laju_problem *problem) {
+size_t laju_http_read_batch(const laju_terms *terms, laju_batch *batch, char *body, size_t len, laju_problem *problem) {
   static const char allowed[] = "a list of 1 to 1000 checks";
   reader r;
-  begin(&r, service, batch, body, len, problem);
+  begin(&r, terms, batch, body, len, problem);
   laju_json_kind kind = laju_json_next(&r.json);
   if (kind != LAJU_JSON_ARRAY) return refuse_shape(&r, kind, "body", allowed);
   size_t count = read_list(&r, LAJU_EACH_MAX, "body", allowed);

@@ -19,9 +19,8 @@
 
 /* Both write the checks behind the batch's last one, where there must be room for as many as a request may bring, without
  * counting them in, and return how many; 0 where the body is refused, and `problem`, which points into `body`, says why. */
-size_t laju_http_read_check(const laju_service *service, laju_batch *batch, char *body, size_t len, bool *is_list,
+size_t laju_http_read_check(const laju_terms *terms, laju_batch *batch, char *body, size_t len, bool *is_list,
                             laju_problem *problem);
-size_t laju_http_read_batch(const laju_service *service, laju_batch *batch, char *body, size_t len,
-                            laju_problem *problem);
+size_t laju_http_read_batch(const laju_terms *terms, laju_batch *batch, char *body, size_t len, laju_problem *problem);
 
 #endif

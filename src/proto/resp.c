@@ -11,7 +11,8 @@
 _Static_assert(LAJU_RESP_ARGUMENTS_MAX <= LAJU_BATCH_CHECKS, "an empty batch has room for any request");
 _Static_assert(LAJU_RESP_LINE_MAX <= LAJU_RESP_REQUEST_MAX, "input_max is the larger");
 
-static void init(void *state, const laju_service *service) {
+static void init(void *state, laju_service *service, const laju_peer *peer) {
+  (void)peer;
   static atomic_uint_fast64_t last_id; /* relaxed: the numbers must differ, nothing else hangs on them */
   laju_resp_connection *connection = state;
   connection->service = service;
@@ -135,6 +136,7 @@ static bool has_room(const laju_resp_connection *connection, const laju_batch *b
 
 static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch) {
   laju_resp_connection *connection = state;
+  connection->terms = laju_service_terms(connection->service);
   laju_resp_call call = {.connection = connection, .batch = batch};
   laju_resp_request request;
   laju_parsed parsed = {0};

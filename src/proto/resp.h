@@ -20,8 +20,9 @@
 
 /* A connection, zeroed before init. */
 typedef struct laju_resp_connection {
-  const laju_service *service;
-  uint64_t id; /* from 1, never given twice in a process */
+  laju_service *service;
+  const laju_terms *terms; /* in force for the bytes being parsed; never used beyond them */
+  uint64_t id;             /* from 1, never given twice in a process */
   laju_resp_reader reader;
   bool authenticated; /* or no password is asked for */
   bool unfinished;    /* a request has begun and is not all here */
@@ -39,7 +40,7 @@ typedef struct laju_resp_call {
   size_t argc;       /* the command's name is argv[0] */
   const laju_resp_argument *argv;
   bool close;                /* set by a command after whose reply the connection ends */
-  const laju_rule *named;    /* the rule found last */
+  const laju_policy *named;  /* the policy found last */
   const laju_rule *throttle; /* the rule made last by CL.THROTTLE */
   uint32_t throttle_period;  /* and what it does not tell: its seconds */
 } laju_resp_call;

@@ -29,20 +29,20 @@ static void refuse(laju_resp_call *call, const char *field, laju_resp_argument v
   laju_resp_note_error(call, "ERR %s %s: %s", field, laju_resp_quote(quoted, value), allowed);
 }
 
-/* The rule of that name, or NULL, refused. Most requests of a run name the same one. */
-static inline const laju_rule *find_rule(laju_resp_call *call, laju_resp_argument name) {
-  const laju_rule *rule = call->named;
-  if (rule != NULL && name.len <= LAJU_NAME_MAX && memcmp(rule->name, name.at, name.len) == 0 &&
-      rule->name[name.len] == '\0') {
-    return rule;
+/* The policy of that name, or NULL, refused. Most requests of a run name the same one. */
+static inline const laju_policy *find_policy(laju_resp_call *call, laju_resp_argument name) {
+  const laju_policy *policy = call->named;
+  if (policy != NULL && name.len <= LAJU_NAME_MAX && memcmp(policy->rule.name, name.at, name.len) == 0 &&
+      policy->rule.name[name.len] == '\0') {
+    return policy;
   }
-  rule = laju_ruleset_find(call->connection->service->rules, name.at, name.len);
-  if (rule == NULL) {
+  policy = laju_ruleset_find(call->connection->terms->rules, name.at, name.len);
+  if (policy == NULL) {
     refuse(call, "rule", name, "no such rule; it must be one of the configuration's");
     return NULL;
   }
-  call->named = rule;
-  return rule;
+  call->named = policy;
+  return policy;
 }
 
 static inline bool read_key(laju_resp_call *call, laju_resp_argument key) {
@@ -65,22 +65,28 @@ static inline void add_check(laju_batch *batch, const laju_rule *rule, laju_resp
   batch->checks[batch->check_count++] = (laju_check){.rule = rule, .key = key.at, .key_len = key.len, .cost = cost};
 }
 
+/* A check that names its policy: by the rule and at the cost that are this key's. */
+static inline void add_named(laju_resp_call *call, const laju_policy *policy, laju_resp_argument key, uint32_t cost) {
+  const laju_rule *rule = laju_ruleset_resolve(call->connection->terms->rules, policy, key.at, key.len, &cost);
+  add_check(call->batch, rule, key, cost);
+}
+
 /* ---- LAJU.* ---- */
 
 void laju_resp_run_check(laju_resp_call *call) {
   const laju_resp_argument *argv = call->argv;
-  const laju_rule *rule = find_rule(call, argv[1]);
-  if (rule == NULL || !read_key(call, argv[2])) return;
-  uint32_t cost = rule->cost;
+  const laju_policy *policy = find_policy(call, argv[1]);
+  if (policy == NULL || !read_key(call, argv[2])) return;
+  uint32_t cost = policy->rule.cost;
   if (call->argc > 3 && !read_cost(call, "cost", argv[3], &cost)) return;
-  add_check(call->batch, rule, argv[2], cost);
+  add_named(call, policy, argv[2], cost);
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_CHECK, 1);
 }
 
 void laju_resp_run_peek(laju_resp_call *call) {
-  const laju_rule *rule = find_rule(call, call->argv[1]);
-  if (rule == NULL || !read_key(call, call->argv[2])) return;
-  add_check(call->batch, rule, call->argv[2], 0);
+  const laju_policy *policy = find_policy(call, call->argv[1]);
+  if (policy == NULL || !read_key(call, call->argv[2])) return;
+  add_named(call, policy, call->argv[2], 0);
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_CHECK, 1);
 }
 
@@ -93,12 +99,12 @@ void laju_resp_run_all(laju_resp_call *call) {
   size_t before = call->batch->check_count;
   for (const laju_resp_argument *at = call->argv + 1; at < call->argv + call->argc; at += 3) {
     uint32_t cost = 0;
-    const laju_rule *rule = find_rule(call, at[0]);
-    if (rule == NULL || !read_key(call, at[1]) || !read_cost(call, "cost", at[2], &cost)) {
+    const laju_policy *policy = find_policy(call, at[0]);
+    if (policy == NULL || !read_key(call, at[1]) || !read_cost(call, "cost", at[2], &cost)) {
       call->batch->check_count = before;
       return;
     }
-    add_check(call->batch, rule, at[1], cost);
+    add_named(call, policy, at[1], cost);
   }
   laju_resp_ask(call, LAJU_ASK_ALL, LAJU_RESP_FORM_ALL, (uint32_t)(call->argc - 1) / 3);
 }
@@ -106,27 +112,27 @@ void laju_resp_run_all(laju_resp_call *call) {
 void laju_resp_run_mcheck(laju_resp_call *call) {
   size_t before = call->batch->check_count;
   uint32_t cost = 0;
-  const laju_rule *rule = find_rule(call, call->argv[1]);
-  if (rule == NULL || !read_cost(call, "cost", call->argv[2], &cost)) return;
+  const laju_policy *policy = find_policy(call, call->argv[1]);
+  if (policy == NULL || !read_cost(call, "cost", call->argv[2], &cost)) return;
   for (size_t i = 3; i < call->argc; i++) {
     if (!read_key(call, call->argv[i])) {
       call->batch->check_count = before;
       return;
     }
-    add_check(call->batch, rule, call->argv[i], cost);
+    add_named(call, policy, call->argv[i], cost);
   }
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_EACH, (uint32_t)call->argc - 3);
 }
 
 void laju_resp_run_reset(laju_resp_call *call) {
-  const laju_service *service = call->connection->service;
-  if (service->resp_password == NULL && !service->resp_admin) {
+  const laju_terms *terms = call->connection->terms;
+  if (terms->resp_password == NULL && !terms->resp_admin) {
     laju_resp_note_error(call, "NOPERM 'laju.reset' needs a password set (resp_password) or resp_admin: true");
     return;
   }
-  const laju_rule *rule = find_rule(call, call->argv[1]);
-  if (rule == NULL || !read_key(call, call->argv[2])) return;
-  add_check(call->batch, rule, call->argv[2], 0);
+  const laju_policy *policy = find_policy(call, call->argv[1]);
+  if (policy == NULL || !read_key(call, call->argv[2])) return;
+  add_named(call, policy, call->argv[2], 0);
   laju_resp_ask(call, LAJU_ASK_RESET, LAJU_RESP_FORM_RESET, 1);
 }
 

@@ -54,7 +54,7 @@ void laju_resp_run_select(laju_resp_call *call) {
 /* ---- who may ask, and how it is answered ---- */
 
 void laju_resp_session_begin(laju_resp_connection *connection) {
-  connection->authenticated = connection->service->resp_password == NULL;
+  connection->authenticated = laju_service_terms(connection->service)->resp_password == NULL;
   connection->protocol = 2;
   connection->name_len = 0;
 }
@@ -64,10 +64,10 @@ void laju_resp_run_reset_connection(laju_resp_call *call) {
   laju_resp_note_text(call, "+RESET\r\n");
 }
 
-static bool admits(const laju_service *service, laju_resp_argument user, laju_resp_argument password) {
+static bool admits(const laju_terms *terms, laju_resp_argument user, laju_resp_argument password) {
   if (user.len != strlen(USER) || memcmp(user.at, USER, user.len) != 0) return false;
-  if (service->resp_password == NULL) return true;
-  return laju_secret_equal(service->resp_password, strlen(service->resp_password), password.at, password.len);
+  if (terms->resp_password == NULL) return true;
+  return laju_secret_equal(terms->resp_password, strlen(terms->resp_password), password.at, password.len);
 }
 
 static void refuse_password(laju_resp_call *call) {
@@ -78,11 +78,11 @@ void laju_resp_run_auth(laju_resp_call *call) {
   static char user[] = USER;
   laju_resp_argument name = {user, sizeof user - 1};
   if (call->argc == 3) name = call->argv[1];
-  if (call->argc == 2 && call->connection->service->resp_password == NULL) {
+  if (call->argc == 2 && call->connection->terms->resp_password == NULL) {
     laju_resp_note_error(call,
                          "ERR AUTH <password> called without any password configured for the default user. Are you "
                          "sure your configuration is correct?");
-  } else if (admits(call->connection->service, name, call->argv[call->argc - 1])) {
+  } else if (admits(call->connection->terms, name, call->argv[call->argc - 1])) {
     call->connection->authenticated = true;
     laju_resp_note_text(call, OK);
   } else {
@@ -133,7 +133,7 @@ static bool read_options(laju_resp_call *call, hello *out) {
   for (size_t i = 2; i < call->argc; i++) {
     size_t more = call->argc - 1 - i;
     if (is_word(argv[i], "AUTH") && more >= 2) {
-      if (!admits(call->connection->service, argv[i + 1], argv[i + 2])) {
+      if (!admits(call->connection->terms, argv[i + 1], argv[i + 2])) {
         refuse_password(call);
         return false;
       }
@@ -351,8 +351,8 @@ static size_t info_table(const laju_service *service, char *to, size_t size) {
       to, size,
       "# Table\r\nrules:%zu\r\nkeys:%llu\r\nslots:%llu\r\nevicted_fresh:%llu\r\nevicted_used:%llu\r\n"
       "logs_bytes:%llu\r\nlogs_used_bytes:%llu\r\nlogs_evicted_fresh:%llu\r\nlogs_evicted_used:%llu\r\n",
-      laju_ruleset_count(service->rules), (unsigned long long)stats.keys, (unsigned long long)stats.slots,
-      (unsigned long long)stats.evicted_fresh, (unsigned long long)stats.evicted_used,
+      laju_ruleset_count(laju_service_terms(service)->rules), (unsigned long long)stats.keys,
+      (unsigned long long)stats.slots, (unsigned long long)stats.evicted_fresh, (unsigned long long)stats.evicted_used,
       (unsigned long long)stats.logs_bytes, (unsigned long long)stats.logs_used_bytes,
       (unsigned long long)stats.logs_evicted_fresh, (unsigned long long)stats.logs_evicted_used);
 }

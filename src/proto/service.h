@@ -1,4 +1,4 @@
-/* What a door must know of the service behind it. Filled by the server before any worker starts. */
+/* What a door must know of the service behind it. */
 #ifndef LAJU_PROTO_SERVICE_H
 #define LAJU_PROTO_SERVICE_H
 
@@ -9,13 +9,38 @@
 
 typedef enum laju_stage { LAJU_STARTING, LAJU_SERVING, LAJU_DRAINING } laju_stage;
 
+/* Where a connection comes from. */
+typedef struct laju_peer {
+  bool is_unix; /* a unix socket: there is no address */
+  laju_ip address;
+} laju_peer;
+
+/* What a reload replaces as one: immutable while it is in force. A codec takes it once for each run of bytes that it parses,
+ * and keeps nothing of it beyond the replies to them; so an old one may go when every worker's loop has turned once. */
+typedef struct laju_terms {
+  const laju_ruleset *rules;
+  bool inline_limits;          /* may a check bring its own limit? */
+  bool resp_admin;             /* LAJU.RESET without a password */
+  const char *resp_password;   /* NULL: none is asked for */
+  bool show_x_ratelimit;       /* headers: {x_ratelimit: true} */
+  bool show_ratelimit;         /* headers: {ratelimit: true} */
+  bool reset_is_delta;         /* X-RateLimit-Reset in seconds from now instead of since the epoch */
+  bool trust_unix;             /* forwarding headers of unix sockets' clients count */
+  const laju_network *trusted; /* and those of these networks' */
+  size_t trusted_count;
+  uint8_t ip_prefix_v4, ip_prefix_v6; /* who counts as one client */
+} laju_terms;
+
+/* Lives as long as the server; filled before any worker starts. */
 typedef struct laju_service {
   laju_limiter *limiter;
-  const laju_ruleset *rules;
-  _Atomic(laju_stage) stage; /* relaxed: only /readyz and keep-alive look at it */
-  bool inline_limits;        /* may a check bring its own limit? */
-  bool resp_admin;           /* LAJU.RESET without a password */
-  const char *resp_password; /* NULL: none is asked for */
+  _Atomic(const laju_terms *) terms;
+  _Atomic(laju_stage) stage;           /* relaxed: only /readyz and keep-alive look at it */
+  _Atomic uint64_t untrusted_forwards; /* requests whose forwarding headers were not believed */
 } laju_service;
+
+static inline const laju_terms *laju_service_terms(const laju_service *service) {
+  return atomic_load_explicit(&service->terms, memory_order_acquire);
+}
 
 #endif

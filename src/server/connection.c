@@ -394,6 +394,16 @@ static int take_over(laju_connection *connection, int fd) {
   return err;
 }
 
+static laju_peer peer_of(const laju_door *door, int fd) {
+  struct sockaddr_storage address = {0};
+  socklen_t len = sizeof address;
+  laju_peer peer = {.is_unix = door->is_unix};
+  if (!door->is_unix && getpeername(fd, (struct sockaddr *)&address, &len) == 0) {
+    laju_endpoint_ip(&address, &peer.address);
+  }
+  return peer;
+}
+
 void laju_connections_open(laju_connections *all, const laju_door *door, int fd) {
   laju_connection *connection = calloc(1, sizeof *connection + door->codec->connection_size);
   if (connection == NULL) {
@@ -408,7 +418,8 @@ void laju_connections_open(laju_connections *all, const laju_door *door, int fd)
   if (all->first != NULL) all->first->prev = connection;
   all->first = connection;
   all->count++;
-  door->codec->init(connection->codec, all->service);
+  laju_peer peer = peer_of(door, fd);
+  door->codec->init(connection->codec, all->service, &peer);
   if (take_over(connection, fd) < 0) {
     close(fd);
     close_now(connection);
@@ -420,7 +431,8 @@ void laju_connections_open(laju_connections *all, const laju_door *door, int fd)
 void laju_connections_refuse(laju_connections *all, const laju_door *door, int fd) {
   void *codec = calloc(1, door->codec->connection_size);
   if (codec != NULL) {
-    door->codec->init(codec, all->service);
+    laju_peer peer = peer_of(door, fd);
+    door->codec->init(codec, all->service, &peer);
     door->codec->give_up(codec, &all->out);
     if (all->out.len > 0 && !all->out.failed) {
       ssize_t sent = send(fd, all->out.data, all->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -67,3 +67,12 @@ void laju_endpoint_format(const laju_endpoint *endpoint, char text[LAJU_ENDPOINT
     snprintf(text, LAJU_ENDPOINT_TEXT_SIZE, "%s:%u", host, ntohs(at->sin_port));
   }
 }
+
+void laju_endpoint_ip(const struct sockaddr_storage *address, laju_ip *out) {
+  *out = (laju_ip){0};
+  if (address->ss_family == AF_INET6) {
+    memcpy(out->bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, sizeof out->bytes);
+  } else if (address->ss_family == AF_INET) {
+    laju_ip_from_v4(out, &((const struct sockaddr_in *)address)->sin_addr);
+  }
+}

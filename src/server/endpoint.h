@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include "base/network.h"
 #include "config/address.h"
 
 #define LAJU_ENDPOINT_TEXT_SIZE 128
@@ -16,6 +17,9 @@ typedef struct laju_endpoint {
 /* "*" becomes IPv6's "any", which takes IPv4 too (laju_endpoint_to_ipv4 where the kernel has no IPv6). LAJU_ERR_TEXT for a
  * name or "off", which is nowhere to listen. */
 int laju_endpoint_init(laju_endpoint *out, const laju_address *address);
+
+/* The address without its port, whatever the family; all zeros for a unix socket's. */
+void laju_endpoint_ip(const struct sockaddr_storage *address, laju_ip *out);
 
 /* IPv6's "any" into IPv4's, with the same port. */
 void laju_endpoint_to_ipv4(laju_endpoint *endpoint);

@@ -11,6 +11,7 @@
 #include "server/cpus.h"
 #include "server/crash.h"
 #include "server/keeper.h"
+#include "server/terms.h"
 #include "server/worker.h"
 
 #define CONNECTIONS_MAX (1 << 20)
@@ -23,7 +24,7 @@
 typedef struct server {
   const laju_config *config;
   laju_limiter *limiter;
-  laju_ruleset *rules;
+  laju_terms *terms;
   laju_service service;
   laju_door doors[LAJU_DOORS_MAX];
   laju_crew crew;
@@ -174,13 +175,10 @@ static int make_limiter(server *self) {
   laju_limiter_options options = {.memory_bytes = config->memory_bytes, .memory_logs_bytes = config->memory_logs_bytes};
   int err = laju_limiter_new(&self->limiter, &options);
   if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
-  err = laju_ruleset_new(&self->rules, config->rules, config->rule_count);
+  err = laju_terms_new(&self->terms, config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
   self->service.limiter = self->limiter;
-  self->service.rules = self->rules;
-  self->service.inline_limits = config->inline_limits;
-  self->service.resp_admin = config->resp_admin;
-  self->service.resp_password = config->resp_password[0] != 0 ? config->resp_password : NULL;
+  atomic_store_explicit(&self->service.terms, self->terms, memory_order_release);
   return 0;
 }
 
@@ -235,7 +233,7 @@ static void tell_door(const server *self, const laju_door *door) {
   laju_endpoint_format(&door->bound, at);
   snprintf(url, sizeof url, "%s%s", door->is_unix ? "" : is_http ? "http://" : "redis://", at);
   laju_log(LAJU_LOG_INFO, "listening", door->codec->name, url, NULL);
-  if (!is_http && self->service.resp_password == NULL && !door->local) {
+  if (!is_http && self->terms->resp_password == NULL && !door->local) {
     laju_log(LAJU_LOG_WARN, "this door is open to others and asks for no password: set resp_password", "resp", url,
              NULL);
   }
@@ -245,7 +243,7 @@ static void tell_start(const server *self) {
   char workers[24], rules[24], connections[24];
   for (size_t i = 0; i < self->crew.door_count; i++) tell_door(self, &self->doors[i]);
   laju_log(LAJU_LOG_INFO, "serving", "version", LAJU_VERSION, "workers", number(workers, self->worker_count), "rules",
-           number(rules, laju_ruleset_count(self->rules)), "connections_max",
+           number(rules, laju_ruleset_count(self->terms->rules)), "connections_max",
            number(connections, self->crew.connections_max), NULL);
 }
 
@@ -308,7 +306,7 @@ int laju_server_run(const laju_config *config) {
   }
   int err = run(self);
   for (size_t i = 0; i < self->crew.door_count; i++) laju_door_close(&self->doors[i]);
-  laju_ruleset_free(self->rules);
+  laju_terms_free(self->terms);
   laju_limiter_free(self->limiter);
   free(self->workers);
   laju_crash_stack_deinit(&self->crash_stack);

@@ -11,24 +11,29 @@
 #define TIME_US INT64_C(1700000000000000)
 
 static laju_service service;
+static laju_terms terms;
+static const laju_peer peer;
 static laju_batch batch;
 
 /* A table as new for every input, or one input's admissions would show in the next. */
 static void open_service(bool locked) {
-  static laju_rule rules[2];
-  if (service.rules == NULL) {
+  if (terms.rules == NULL) {
+    laju_rule rules[2];
+    laju_policy policies[2];
     char why[LAJU_TEXT_SIZE];
     laju_ruleset *set;
     if (laju_rule_parse(&rules[0], "api=10/10s token-bucket", why) < 0) abort();
     if (laju_rule_parse(&rules[1], "none=0/1s sliding-window-log", why) < 0) abort();
-    if (laju_ruleset_new(&set, rules, 2) < 0) abort();
-    service.rules = set;
-    service.resp_admin = true;
+    for (int i = 0; i < 2; i++) laju_policy_init(&policies[i], &rules[i]);
+    if (laju_ruleset_new(&set, policies, 2) < 0) abort();
+    terms.rules = set;
+    terms.resp_admin = true;
+    atomic_store(&service.terms, &terms);
     atomic_store(&service.stage, LAJU_SERVING);
   }
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   if (laju_limiter_new(&service.limiter, &options) < 0) abort();
-  service.resp_password = locked ? "pw" : NULL;
+  terms.resp_password = locked ? "pw" : NULL;
 }
 
 /* The replies to `len` bytes, fed in pieces of `first` and then `step` bytes, each time in a block of exactly their size. */
@@ -39,7 +44,7 @@ static void converse(const uint8_t *bytes, size_t len, size_t first, size_t step
   size_t kept_len = 0;
   bool closed = false;
   if (connection == NULL) abort();
-  laju_resp_codec.init(connection, &service);
+  laju_resp_codec.init(connection, &service, &peer);
   connection->id = 1; /* or HELLO would tell another number each time */
   for (size_t at = 0, piece = first; at < len && !closed; at += piece, piece = step) {
     if (piece > len - at) piece = len - at;

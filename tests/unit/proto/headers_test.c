@@ -131,7 +131,8 @@ static void the_longest_wait_and_sixteen_long_names_fit(void **state) {
     char name[LAJU_NAME_MAX];
     memset(name, 'n', sizeof name);
     name[0] = (char)('a' + i);
-    assert_int_equal(laju_rule_init(&rules[i], name, sizeof name, LAJU_TOKEN_BUCKET, 1, LAJU_PERIOD_MAX_US, UINT32_MAX), 0);
+    assert_int_equal(laju_rule_init(&rules[i], name, sizeof name, LAJU_TOKEN_BUCKET, 1, LAJU_PERIOD_MAX_US, UINT32_MAX),
+                     0);
     checks[i] = (laju_check){.rule = &rules[i]};
     decisions[i] = (laju_decision){.limit = UINT32_MAX,
                                    .remaining = UINT32_MAX - 1,

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 typedef struct world {
-  laju_service service;
+  laju_terms terms;
   laju_ruleset *rules;
   laju_batch *batch;
   char *body; /* the last one, which the checks point into */
@@ -21,14 +21,16 @@ typedef struct world {
 static int set_up(void **state) {
   static world w;
   laju_rule rules[2];
+  laju_policy policies[2];
   char why[LAJU_TEXT_SIZE];
   assert_int_equal(laju_rule_parse(&rules[0], "login=5/1m token-bucket burst 10", why), 0);
   assert_int_equal(laju_rule_parse(&rules[1], "dear=10/1m fixed-window cost 4", why), 0);
   w = (world){.batch = malloc(sizeof(laju_batch))};
   laju_batch_clear(w.batch);
-  assert_int_equal(laju_ruleset_new(&w.rules, rules, 2), 0);
-  w.service.rules = w.rules;
-  w.service.inline_limits = true;
+  for (size_t i = 0; i < 2; i++) laju_policy_init(&policies[i], &rules[i]);
+  assert_int_equal(laju_ruleset_new(&w.rules, policies, 2), 0);
+  w.terms.rules = w.rules;
+  w.terms.inline_limits = true;
   *state = &w;
   return 0;
 }
@@ -47,8 +49,8 @@ static size_t read_body(world *w, const char *text, bool batched) {
   w->body = malloc(len + (len == 0));
   memcpy(w->body, text, len);
   w->problem = (laju_problem){0};
-  return batched ? laju_http_read_batch(&w->service, w->batch, w->body, len, &w->problem)
-                 : laju_http_read_check(&w->service, w->batch, w->body, len, &w->is_list, &w->problem);
+  return batched ? laju_http_read_batch(&w->terms, w->batch, w->body, len, &w->problem)
+                 : laju_http_read_check(&w->terms, w->batch, w->body, len, &w->is_list, &w->problem);
 }
 
 static size_t read_check(world *w, const char *text) {
@@ -72,7 +74,7 @@ static void a_check_names_rule_key_and_cost(void **state) {
   assert_int_equal(read_check(w, "{\"rule\":\"login\",\"key\":\"user:42\",\"cost\":3}"), 1);
   assert_false(w->is_list);
   const laju_check *check = &w->batch->checks[0];
-  assert_ptr_equal(check->rule, laju_ruleset_find(w->rules, "login", 5));
+  assert_ptr_equal(check->rule, &laju_ruleset_find(w->rules, "login", 5)->rule);
   assert_int_equal(check->key_len, 7);
   assert_memory_equal(check->key, "user:42", 7);
   assert_int_equal(check->cost, 3);
@@ -117,7 +119,7 @@ static void a_check_may_bring_its_limit(void **state) {
 
 static void inline_limits_can_be_forbidden(void **state) {
   world *w = *state;
-  w->service.inline_limits = false;
+  w->terms.inline_limits = false;
   assert_int_equal(read_check(w, "{\"limit\":10,\"per\":\"90s\",\"key\":\"k\"}"), 0);
   assert_int_equal(w->problem.status, 403);
 }

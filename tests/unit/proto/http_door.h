@@ -15,6 +15,8 @@
 
 typedef struct door {
   laju_service service;
+  laju_terms terms;
+  laju_peer peer;
   laju_ruleset *rules;
   laju_batch *batch;
   void *connection;
@@ -34,21 +36,25 @@ static inline void door_open(door *d, const laju_codec *codec) {
       "login=5/1m token-bucket burst 10", "api=100/1m fixed-window", "queue=10/1s leaky-bucket burst 5", "none=0/1m",
       "dear=10/1m fixed-window cost 4",
   };
-  laju_rule rules[sizeof lines / sizeof lines[0]];
+  laju_rule rule;
+  laju_policy policies[sizeof lines / sizeof lines[0]];
   char why[LAJU_TEXT_SIZE];
   size_t count = sizeof lines / sizeof lines[0];
-  for (size_t i = 0; i < count; i++) door_must(laju_rule_parse(&rules[i], lines[i], why) == 0);
+  for (size_t i = 0; i < count; i++) {
+    door_must(laju_rule_parse(&rule, lines[i], why) == 0);
+    laju_policy_init(&policies[i], &rule);
+  }
   *d = (door){0};
-  door_must(laju_ruleset_new(&d->rules, rules, count) == 0);
+  door_must(laju_ruleset_new(&d->rules, policies, count) == 0);
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   door_must(laju_limiter_new(&d->service.limiter, &options) == 0);
-  d->service.rules = d->rules;
-  d->service.inline_limits = true;
+  d->terms = (laju_terms){.rules = d->rules, .inline_limits = true, .show_x_ratelimit = true, .show_ratelimit = true};
+  atomic_store(&d->service.terms, &d->terms);
   atomic_store(&d->service.stage, LAJU_SERVING);
   d->batch = malloc(sizeof *d->batch);
   laju_batch_clear(d->batch);
   d->connection = calloc(1, codec->connection_size);
-  codec->init(d->connection, &d->service);
+  codec->init(d->connection, &d->service, &d->peer);
 }
 
 static inline void door_shut(door *d) {
@@ -69,7 +75,7 @@ static inline void door_reconnect(door *d, const laju_codec *codec) {
   d->closed = false;
   laju_buffer_clear(&d->out);
   d->connection = calloc(1, codec->connection_size);
-  codec->init(d->connection, &d->service);
+  codec->init(d->connection, &d->service, &d->peer);
 }
 
 /* Keeps `len` bytes from `from` on, and `more` behind them, in memory of their own. */

@@ -135,9 +135,9 @@ static void strings_that_are_none_are_refused(void **state) {
   refuses("[\"\\udc00\"]", "an escape that JSON does not have, or half of a surrogate pair");
   refuses("[\"a\tb\"]", "a control character in a string");
   refuses("[\"\x80\"]", "bytes that are not UTF-8");
-  refuses("[\"\xc0\x80\"]", "bytes that are not UTF-8");     /* longer than need be */
-  refuses("[\"\xe0\x9f\xbf\"]", "bytes that are not UTF-8"); /* longer than need be */
-  refuses("[\"\xed\xa0\x80\"]", "bytes that are not UTF-8"); /* a surrogate */
+  refuses("[\"\xc0\x80\"]", "bytes that are not UTF-8");         /* longer than need be */
+  refuses("[\"\xe0\x9f\xbf\"]", "bytes that are not UTF-8");     /* longer than need be */
+  refuses("[\"\xed\xa0\x80\"]", "bytes that are not UTF-8");     /* a surrogate */
   refuses("[\"\xf4\x90\x80\x80\"]", "bytes that are not UTF-8"); /* above U+10FFFF */
   refuses("[\"\xe2\x82\"]", "bytes that are not UTF-8");
 }

@@ -206,10 +206,10 @@ static void a_reset_needs_a_password_set_or_the_operators_word(void **state) {
   (void)state;
   const char *refused = "-NOPERM 'laju.reset' needs a password set (resp_password) or resp_admin: true";
   assert_string_equal(door_ask(&on, "LAJU.RESET api k"), refused);
-  on.service.resp_admin = true;
+  on.terms.resp_admin = true;
   assert_string_equal(door_ask(&on, "LAJU.RESET api k"), ":0");
-  on.service.resp_admin = false;
-  on.service.resp_password = "sesame";
+  on.terms.resp_admin = false;
+  on.terms.resp_password = "sesame";
   door_reconnect(&on);
   door_ask(&on, "AUTH sesame");
   assert_string_equal(door_ask(&on, "LAJU.RESET api k"), ":0");
@@ -217,7 +217,7 @@ static void a_reset_needs_a_password_set_or_the_operators_word(void **state) {
 
 static void a_reset_key_is_as_good_as_new(void **state) {
   (void)state;
-  on.service.resp_admin = true;
+  on.terms.resp_admin = true;
   door_ask(&on, "LAJU.CHECK api k 10");
   assert_string_equal(door_say(&on, "LAJU.RESET api k\r\nLAJU.PEEK api k\r\nLAJU.RESET api k\r\n"),
                       ":1 *6 :1 :10 :10 :0 :0 :0 :0");

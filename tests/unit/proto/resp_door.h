@@ -18,6 +18,8 @@
 
 typedef struct door {
   laju_service service;
+  laju_terms terms;
+  laju_peer peer;
   laju_limiter *limiter;
   laju_ruleset *rules;
   laju_batch *batch;
@@ -34,6 +36,7 @@ static inline void door_open(door *on) {
   static const char *const lines[] = {"api=10/10s token-bucket", "pair=10/10s token-bucket",
                                       "queue=10/10s leaky-bucket", "none=0/10s token-bucket"};
   laju_rule rules[4];
+  laju_policy policies[4];
   *on = (door){.now_us = DOOR_TIME_US};
   for (size_t i = 0; i < 4; i++) {
     const char *end = strchr(lines[i], '=');
@@ -44,23 +47,25 @@ static inline void door_open(door *on) {
         0);
   }
   rules[1].cost = 2;
+  for (size_t i = 0; i < 4; i++) laju_policy_init(&policies[i], &rules[i]);
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   assert_int_equal(laju_limiter_new(&on->limiter, &options), 0);
-  assert_int_equal(laju_ruleset_new(&on->rules, rules, 4), 0);
+  assert_int_equal(laju_ruleset_new(&on->rules, policies, 4), 0);
   on->batch = malloc(sizeof *on->batch);
   on->connection = calloc(1, laju_resp_codec.connection_size);
   assert_non_null(on->batch);
   assert_non_null(on->connection);
   on->service.limiter = on->limiter;
-  on->service.rules = on->rules;
+  on->terms.rules = on->rules;
+  atomic_store(&on->service.terms, &on->terms);
   atomic_store(&on->service.stage, LAJU_SERVING);
-  laju_resp_codec.init(on->connection, &on->service);
+  laju_resp_codec.init(on->connection, &on->service, &on->peer);
 }
 
 /* Another connection to the same service, with whatever it asks for by now. */
 static inline void door_reconnect(door *on) {
   memset(on->connection, 0, laju_resp_codec.connection_size);
-  laju_resp_codec.init(on->connection, &on->service);
+  laju_resp_codec.init(on->connection, &on->service, &on->peer);
   free(on->kept);
   on->kept = NULL;
   on->kept_len = 0;

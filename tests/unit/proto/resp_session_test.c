@@ -11,7 +11,7 @@ static int open_door(void **state) {
 static int open_locked_door(void **state) {
   (void)state;
   door_open(&on);
-  on.service.resp_password = "sesame";
+  on.terms.resp_password = "sesame";
   door_reconnect(&on);
   return 0;
 }

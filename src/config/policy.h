@@ -1,0 +1,96 @@
+/* A rule as an operator writes it: the law's rule, and to whom and to what it applies.
+ *
+ * Plain data, made by the configuration's reader and read by everything above. A policy owns what its pointers point to;
+ * laju_policy_deinit frees it.
+ */
+#ifndef LAJU_CONFIG_POLICY_H
+#define LAJU_CONFIG_POLICY_H
+
+#include "base/network.h"
+#include <laju/laju.h>
+
+#define LAJU_PARTS_MAX 8         /* parts of one key */
+#define LAJU_PART_NAME_MAX 64    /* bytes of a header's, cookie's or parameter's name */
+#define LAJU_PATTERN_MAX 1024    /* bytes of a pattern for a host, a path or a key */
+#define LAJU_PATTERNS_MAX 64     /* hosts or paths of one rule */
+#define LAJU_METHODS_MAX 16      /* methods of one rule */
+#define LAJU_METHOD_MAX 32       /* bytes of a method */
+#define LAJU_EXEMPT_MAX 1024     /* exemptions of one rule */
+#define LAJU_OVERRIDES_MAX 10000 /* overrides of one rule */
+
+/* Where a part of a key comes from. */
+typedef enum laju_part_kind {
+  LAJU_PART_IP,     /* the client's address, cut to the prefix that counts as one client */
+  LAJU_PART_HEADER, /* header:NAME, in lower case */
+  LAJU_PART_COOKIE, /* cookie:NAME */
+  LAJU_PART_QUERY,  /* query:NAME */
+  LAJU_PART_PATH,   /* the normalised path */
+  LAJU_PART_METHOD,
+  LAJU_PART_HOST, /* in lower case, without its port */
+} laju_part_kind;
+
+typedef struct laju_part {
+  laju_part_kind kind;
+  char name[LAJU_PART_NAME_MAX + 1]; /* "" where the kind has none */
+} laju_part;
+
+/* What stands in for a part that a request does not have. */
+typedef enum laju_missing {
+  LAJU_MISSING_IP,     /* the client's address, marked so that no value can pass for it */
+  LAJU_MISSING_SKIP,   /* the rule does not apply */
+  LAJU_MISSING_DENY,   /* the request is refused with 403 */
+  LAJU_MISSING_SHARED, /* one key for all who lack it, marked likewise */
+} laju_missing;
+
+/* Text in which `*` stands for any run of bytes, and no other byte is special. */
+typedef struct laju_pattern {
+  char *text; /* `len` bytes and a 0, owned */
+  size_t len;
+  bool literal; /* it has no `*` */
+} laju_pattern;
+
+/* What a request must be for the rule to apply; an empty list takes any. */
+typedef struct laju_match {
+  bool none; /* `match: none`: only checks that name the rule use it */
+  laju_pattern *hosts, *paths;
+  size_t host_count, path_count;
+  char methods[LAJU_METHODS_MAX][LAJU_METHOD_MAX + 1]; /* as written: methods are case-sensitive */
+  size_t method_count;
+} laju_match;
+
+/* Who is never limited: an address in a network, or a key that the pattern takes. */
+typedef struct laju_exempt {
+  bool is_network;
+  laju_network network;
+  laju_pattern key;
+} laju_exempt;
+
+/* Other numbers for the keys that the pattern takes. Its rule has the policy's name and algorithm. */
+typedef struct laju_override {
+  laju_pattern key;
+  laju_rule rule;
+} laju_override;
+
+typedef struct laju_policy {
+  laju_rule rule;
+  laju_match match;
+  laju_part parts[LAJU_PARTS_MAX]; /* of a derived key; [ip] where none was given */
+  size_t part_count;
+  laju_missing missing;
+  bool secret;      /* derived keys are hashed before they are stored or shown */
+  bool wait_server; /* leaky bucket: forward-auth holds its answer back for the delay */
+  laju_exempt *exempt;
+  laju_override
+      *overrides; /* in the order of the file: an exact key before any pattern, then the first that takes it */
+  size_t exempt_count, override_count;
+} laju_policy;
+
+/* A policy of a rule alone: applies to any request, by address. */
+void laju_policy_init(laju_policy *policy, const laju_rule *rule);
+
+void laju_policy_deinit(laju_policy *policy);
+
+/* Does the pattern take this text? Linear in both for one `*`, and never worse than their product. Pure. */
+bool laju_pattern_takes(const laju_pattern *pattern, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,15 @@
+/* From a configuration to the terms that doors work by (proto/service.h). One thread at a time. */
+#ifndef LAJU_SERVER_TERMS_H
+#define LAJU_SERVER_TERMS_H
+
+#include "config/config.h"
+#include "proto/service.h"
+
+/* Makes the terms of a configuration: everything of it that a reload may change. `config` may go afterwards.
+ * LAJU_ERR_MEMORY, LAJU_ERR_NAME. */
+int laju_terms_new(laju_terms **out, const laju_config *config);
+
+/* Nobody may be using them any more. NULL is allowed. */
+void laju_terms_free(laju_terms *terms);
+
+#endif
