@@ -95,7 +95,7 @@ static bool refuse_shape(reader *r, laju_json_kind kind, const char *field, cons
 
 static member find_member(const char *name, size_t len) {
   for (member m = 0; m < MEMBERS; m++) {
-    if (members[m].len == len && memcmp(members[m].name, name, len) == 0) return m;
+    if (members[m].len == len && members[m].name[0] == name[0] && memcmp(members[m].name, name, len) == 0) return m;
   }
   return MEMBERS;
 }
