@@ -161,7 +161,7 @@ static bool find_free_slot(const laju_table *table, const uint64_t buckets[2], l
 }
 
 bool laju_request_find_slot(laju_table *table, const laju_held *held, const uint64_t buckets[2], int64_t now_us,
-                            laju_slot *out) {
+                            const laju_decision *newcomer, laju_slot *out) {
   if (find_free_slot(table, buckets, out)) return true;
   bool found = false;
   laju_slot victim;
@@ -170,6 +170,10 @@ bool laju_request_find_slot(laju_table *table, const laju_held *held, const uint
   look_through(table, held, buckets[1], now_us, &found, &victim, &standing);
   if (find_free_slot(table, buckets, out)) return true;
   if (!found) return false;
+  if (newcomer != NULL && !laju_standing_goes_before(&standing, newcomer)) {
+    count_forgotten(table, victim.bucket, laju_standing_is_fresh(newcomer));
+    return false;
+  }
   evict(table, victim, false);
   *out = victim;
   return true;
@@ -192,7 +196,7 @@ static void forget_log(request *r, entry *e) {
 static int start_log(request *r, entry *e, uint32_t capacity) {
   laju_slot at;
   uint64_t unit;
-  if (!laju_request_find_slot(r->table, &r->held, e->place.buckets, r->now_us, &at)) return LAJU_ROOM_NONE;
+  if (!laju_request_find_slot(r->table, &r->held, e->place.buckets, r->now_us, NULL, &at)) return LAJU_ROOM_NONE;
   int error = laju_room_find(r->table, &r->held, at.bucket, capacity, r->now_us, &unit);
   if (error != 0) return error;
   laju_state empty = laju_slab_refer(unit, &(laju_log){.capacity = capacity});
@@ -231,7 +235,7 @@ static void write_state(request *r, entry *e) {
     return;
   }
   laju_slot at;
-  if (!laju_request_find_slot(r->table, &r->held, e->place.buckets, r->now_us, &at)) {
+  if (!laju_request_find_slot(r->table, &r->held, e->place.buckets, r->now_us, NULL, &at)) {
     count_forgotten(r->table, e->place.buckets[0], false);
     return;
   }

@@ -19,8 +19,9 @@ uint32_t laju_request_take(laju_table *table, const laju_check *check, const laj
                            laju_decision *decision);
 
 /* The slot for a newcomer in the less loaded of two buckets, both locked: a free one, or that of whoever has to go (and has
- * gone). False where `held` keeps all of them. */
+ * gone). False where `held` keeps all of them; or where `newcomer`, its standing if it is given, would have to go itself, which is counted as its
+ * eviction. */
 bool laju_request_find_slot(laju_table *table, const laju_held *held, const uint64_t buckets[2], int64_t now_us,
-                            laju_slot *out);
+                            const laju_decision *newcomer, laju_slot *out);
 
 #endif

@@ -92,6 +92,13 @@ static unsigned give_out(laju_shapes *shapes, bool log, uint32_t now) {
   return id;
 }
 
+laju_shape laju_shape_read_whole(laju_shapes *shapes, unsigned id) {
+  laju_spin_lock(&shapes->lock);
+  laju_shape shape = laju_shape_read(shapes, id);
+  laju_spin_unlock(&shapes->lock);
+  return shape;
+}
+
 unsigned laju_shape_id(laju_shapes *shapes, laju_shape shape, int64_t now_us) {
   unsigned id = find(shapes, shape, LOCK_FREE_STEPS);
   if (id == 0) {

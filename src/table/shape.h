@@ -56,6 +56,9 @@ static inline laju_shape laju_shape_read(const laju_shapes *shapes, unsigned id)
   };
 }
 
+/* The same, both words of one moment. Takes the lock. */
+laju_shape laju_shape_read_whole(laju_shapes *shapes, unsigned id);
+
 /* A rule without a name or id, to decide with. */
 laju_rule laju_shape_rule(laju_shape shape);
 

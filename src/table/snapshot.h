@@ -1,15 +1,18 @@
 /* The table on disk, so that a restart forgets nothing.
  *
  * Written aside (PATH.tmp), checksummed, mode 0600, synced, then renamed; it holds the hash key, the time it was taken, and
- * every key that is not as good as new. Numbers are little endian; the format is in docs/architecture.md.
+ * every key that is not as good as new. Its bytes are described in snapshot_format.h. Saving and loading allocate a few MiB,
+ * whatever the table's size, and give them back.
  */
 #ifndef LAJU_TABLE_SNAPSHOT_H
 #define LAJU_TABLE_SNAPSHOT_H
 
 #include "table/table.h"
 
-/* Writes a snapshot while other threads go on deciding: each bucket is copied under its lock, so each key is whole. One save
- * at a time. LAJU_ERR_SYSTEM, with `why` in words; then what stood at `path` still stands. */
+/* Writes a snapshot while other threads go on deciding: each bucket is copied under its lock, so each key is whole (keys of
+ * one request may be of before and after it). One save at a time. LAJU_ERR_SYSTEM (errno) or LAJU_ERR_MEMORY, with `why` in
+ * words; then what stood at `path` still stands (but where
+ * only its directory could not be synced). */
 int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, char why[LAJU_TEXT_SIZE]);
 
 /* Reads a snapshot into a table that nobody has used yet; the table takes over its hash key. A table of another size takes
@@ -20,5 +23,8 @@ int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, c
 
 /* The same from bytes in memory (what the fuzzer feeds). */
 int laju_snapshot_decode(laju_table *table, const void *bytes, size_t len, int64_t *taken_us, char why[LAJU_TEXT_SIZE]);
+
+/* Keeps a file that could not be loaded: renames it to PATH.corrupt, in place of an older one. LAJU_ERR_SYSTEM. */
+int laju_snapshot_set_aside(const char *path, char why[LAJU_TEXT_SIZE]);
 
 #endif

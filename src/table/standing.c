@@ -13,19 +13,28 @@ bool laju_standing_state_valid(laju_shape shape, laju_state state) {
   return state.window.window <= latest / (uint64_t)rule.period;
 }
 
+bool laju_standing_log_valid(laju_shape shape, const laju_log *log) {
+  if (log->count == 0) return true;
+  uint64_t latest = (uint64_t)(LAJU_TIME_MAX_US / laju_shape_rule(shape).tick_us);
+  return log->stamps[(log->head + log->count - 1) & (log->capacity - 1)] <= latest;
+}
+
+/* What makes no sense under its shape must not reach arithmetic that was never meant for it. */
+static laju_decision fresh(const laju_rule *rule) {
+  return (laju_decision){.limit = rule->capacity, .remaining = rule->capacity};
+}
+
 laju_decision laju_standing_of_state(laju_shape shape, laju_state state, int64_t now_us) {
   laju_rule rule = laju_shape_rule(shape);
-  laju_decision standing = {.limit = rule.capacity, .remaining = rule.capacity};
-  /* A recycled shape may measure a state in other units. What makes no sense by them counts as fresh, rather than reach
-   * arithmetic that was never meant for it. */
+  laju_decision standing = fresh(&rule);
   if (laju_standing_state_valid(shape, state)) laju_decide(&rule, &state, now_us, 0, &standing);
   return standing;
 }
 
 laju_decision laju_standing_of_log(laju_shape shape, const laju_log *log, int64_t now_us) {
   laju_rule rule = laju_shape_rule(shape);
-  laju_decision standing;
-  laju_log_decide(&rule, log, now_us, 0, &standing);
+  laju_decision standing = fresh(&rule);
+  if (laju_standing_log_valid(shape, log)) laju_log_decide(&rule, log, now_us, 0, &standing);
   return standing;
 }
 

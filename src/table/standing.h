@@ -22,7 +22,9 @@ static inline bool laju_standing_is_fresh(const laju_decision *standing) {
 /* Does `a` go rather than `b`? Strictly. */
 bool laju_standing_goes_before(const laju_decision *a, const laju_decision *b);
 
-/* Are a state's numbers ones that the law can have written under this shape? */
+/* Are a state's numbers (a log's latest stamp) ones that the law can have written under this shape? Where a shape was
+ * recycled they may not be; such a key counts as fresh. */
 bool laju_standing_state_valid(laju_shape shape, laju_state state);
+bool laju_standing_log_valid(laju_shape shape, const laju_log *log);
 
 #endif
