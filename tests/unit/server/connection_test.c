@@ -1,6 +1,7 @@
 /* The driver with a real codec (RESP), a real limiter and one end of a socket pair; the test holds the other end. Time is
  * handed to laju_connections_expire. */
 #include "server/connection.h"
+#include "server/terms.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,8 @@
 
 static uv_loop_t loop;
 static laju_limiter *limiter;
-static laju_ruleset *rules;
+static laju_config config;
+static laju_terms *terms;
 static laju_service service;
 static laju_connections all;
 static laju_door door = {.codec = &laju_resp_codec, .is_unix = true, .local = true};
@@ -46,13 +48,13 @@ static int open_one(void) {
 
 static int setup(void **state) {
   (void)state;
-  laju_rule rule;
-  char why[LAJU_TEXT_SIZE];
+  char why[LAJU_WHY_SIZE];
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   if (laju_limiter_new(&limiter, &options) < 0) return -1;
-  if (laju_rule_parse(&rule, "day=1000000/1d token-bucket", why) < 0) return -1;
-  if (laju_ruleset_new(&rules, &rule, 1) < 0) return -1;
-  service = (laju_service){.limiter = limiter, .rules = rules, .stage = LAJU_SERVING};
+  laju_config_init(&config);
+  if (laju_config_add_rule(&config, "day=1000000/1d token-bucket", why) < 0) return -1;
+  if (laju_terms_new(&terms, &config) < 0) return -1;
+  service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
   if (uv_loop_init(&loop) < 0 || laju_connections_init(&all, &loop, &service, on_closed) < 0) return -1;
   closed = 0;
   door.idle_ms = 0;
@@ -69,7 +71,8 @@ static int teardown(void **state) {
   turn();
   int err = uv_loop_close(&loop);
   laju_connections_deinit(&all);
-  laju_ruleset_free(rules);
+  laju_terms_free(terms);
+  laju_config_deinit(&config);
   laju_limiter_free(limiter);
   return err;
 }

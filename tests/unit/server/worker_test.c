@@ -1,5 +1,6 @@
 /* Real workers behind a real door, spoken to over loopback. Replies are waited for, never slept for. */
 #include "server/worker.h"
+#include "server/terms.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,8 @@
 static uv_loop_t loop;
 static uv_async_t ended;
 static laju_limiter *limiter;
-static laju_ruleset *rules;
+static laju_config config;
+static laju_terms *terms;
 static laju_service service;
 static laju_door door;
 static laju_crew crew;
@@ -31,8 +33,9 @@ static void on_ended(uv_async_t *async) {
 static int start_with(uint64_t connections_max) {
   char why[LAJU_TEXT_SIZE];
   laju_limiter_options options = {.memory_bytes = 1 << 20};
-  if (laju_limiter_new(&limiter, &options) < 0 || laju_ruleset_new(&rules, NULL, 0) < 0) return -1;
-  service = (laju_service){.limiter = limiter, .rules = rules, .stage = LAJU_SERVING};
+  laju_config_init(&config);
+  if (laju_limiter_new(&limiter, &options) < 0 || laju_terms_new(&terms, &config) < 0) return -1;
+  service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
   if (uv_loop_init(&loop) < 0 || uv_async_init(&loop, &ended, on_ended) < 0) return -1;
   if (laju_door_open(&door, &laju_resp_codec, "127.0.0.1:0", 2, why) < 0) return -1;
   crew = (laju_crew){.service = &service, .doors = &door, .door_count = 1, .ended = &ended};
@@ -61,7 +64,8 @@ static int teardown(void **state) {
   uv_close((uv_handle_t *)&ended, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   int err = uv_loop_close(&loop);
-  laju_ruleset_free(rules);
+  laju_terms_free(terms);
+  laju_config_deinit(&config);
   laju_limiter_free(limiter);
   return err;
 }
