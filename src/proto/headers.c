@@ -101,6 +101,11 @@ static int64_t retry_after_s(const laju_decision *decisions, size_t count) {
   return longest;
 }
 
+/* Waits count from the start of a tick, so the instant they lead to does too: it does not wobble within a tick. */
+static int64_t reset_s(const laju_rule *rule, const laju_decision *decision, int64_t now_us) {
+  return seconds_up(now_us - now_us % rule->tick_us + decision->reset_after_us);
+}
+
 size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_check *checks, const laju_decision *decisions,
                           size_t count, size_t tightest, int64_t now_us) {
   const laju_decision *decision = &decisions[tightest];
@@ -109,7 +114,7 @@ size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_check *checks, c
   at = PUT(at, "\r\nX-RateLimit-Remaining: ");
   at += laju_decimal(at, decision->remaining);
   at = PUT(at, "\r\nX-RateLimit-Reset: ");
-  at += laju_decimal(at, seconds_up(now_us + decision->reset_after_us));
+  at += laju_decimal(at, reset_s(checks[tightest].rule, decision, now_us));
   at = PUT(at, "\r\n");
   at = put_rules(at, checks, decisions, count);
   int64_t wait = retry_after_s(decisions, count);

@@ -2,7 +2,7 @@
  *
  *     X-RateLimit-Limit: 10                    \
  *     X-RateLimit-Remaining: 9                  |  of the tightest decision
- *     X-RateLimit-Reset: 1700000012            /   seconds since the epoch, rounded up
+ *     X-RateLimit-Reset: 1700000012            /   seconds since the epoch, from the start of the tick, up
  *     RateLimit-Policy: "login";q=10;w=120     \   draft-ietf-httpapi-ratelimit-headers, since -10:
  *     RateLimit: "login";r=9;t=12              /   each rule once, by its tightest decision
  *     Retry-After: 12                          where refused and waiting can help: the longest wait, rounded up, at least 1

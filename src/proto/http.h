@@ -17,7 +17,7 @@
 #define LAJU_HTTP_HEAD_MAX 16384      /* bytes of request line and header fields; more: 431 */
 #define LAJU_HTTP_HEADERS_MAX 100     /* header fields, trailers among them; more: 431 */
 #define LAJU_HTTP_URL_MAX 8192        /* bytes of a request's target; more: 414 */
-#define LAJU_HTTP_BODY_MAX 1048576    /* bytes of a body; more: 413 */
-#define LAJU_HTTP_CHUNKED_MAX 2097152 /* bytes of a chunked body with its framing and trailers; more: 413 */
+#define LAJU_HTTP_BODY_MAX 2097152    /* bytes of a body: room for a full batch of the longest keys; more: 413 */
+#define LAJU_HTTP_CHUNKED_MAX 3145728 /* bytes of a chunked body with its framing and trailers; more: 413 */
 
 #endif

@@ -69,7 +69,8 @@ static int on_header_value_complete(llhttp_t *parser) {
   if (++head->fields > LAJU_HTTP_HEADERS_MAX) return refuse(head, 431, "there are more than 100 header fields");
   if (head->name_len == 0) return refuse(head, 400, "a header field has no name");
   uint32_t from = head->name_at + head->name_len;
-  if (head->value_end > from && memchr(head->bytes + from, '\n', head->value_end - from) != NULL) {
+  /* an empty value is told where the next line begins */
+  if (head->value_end > head->value_at && memchr(head->bytes + from, '\n', head->value_end - from) != NULL) {
     return refuse(head, 400, "a header field is folded over several lines");
   }
   int error = head->in_trailers ? 0 : take_field(head);
@@ -84,7 +85,7 @@ static int pause(llhttp_t *parser) {
 
 static int on_body(llhttp_t *parser, const char *at, size_t len) {
   laju_http_head *head = head_of(parser);
-  if (len > LAJU_HTTP_BODY_MAX - head->body_len) return refuse(head, 413, "the body is longer than 1048576 bytes");
+  if (len > LAJU_HTTP_BODY_MAX - head->body_len) return refuse(head, 413, "the body is longer than 2097152 bytes");
   memmove(head->bytes + head->request.head_len + head->body_len, at, len);
   head->body_len += (uint32_t)len;
   return 0;
@@ -183,7 +184,7 @@ static laju_http_step check_framing(laju_http_head *head) {
     request->chunked = true;
   } else if ((parser->flags & F_CONTENT_LENGTH) != 0) {
     if (parser->content_length > LAJU_HTTP_BODY_MAX) {
-      return refused(head, 413, "the body is longer than 1048576 bytes");
+      return refused(head, 413, "the body is longer than 2097152 bytes");
     }
     request->content_length = (uint32_t)parser->content_length;
   }

@@ -122,6 +122,17 @@ static void retry_after_is_the_longest_wait(void **state) {
   assert_null(strstr(text, "Retry-After"));
 }
 
+static void a_reset_is_the_same_instant_anywhere_in_a_tick(void **state) {
+  (void)state;
+  laju_rule rule = rule_of("a=10/1d fixed-window"); /* ticks of 100 ms */
+  laju_check check = {.rule = &rule};
+  laju_decision decision = {.allowed = true, .limit = 10, .remaining = 9, .reset_after_us = 20000000};
+  char at_first[LAJU_HEADERS_MAX], at_last[LAJU_HEADERS_MAX];
+  size_t len = laju_headers_write(at_first, &check, &decision, 1, 0, NOW_US);
+  assert_int_equal(laju_headers_write(at_last, &check, &decision, 1, 0, NOW_US + 99999), len);
+  assert_memory_equal(at_first, at_last, len);
+}
+
 static void the_longest_wait_and_sixteen_long_names_fit(void **state) {
   (void)state;
   laju_rule rules[LAJU_CHECKS_MAX];
@@ -144,7 +155,7 @@ static void the_longest_wait_and_sixteen_long_names_fit(void **state) {
   size_t len = laju_headers_write(text, checks, decisions, LAJU_CHECKS_MAX, 0, LAJU_TIME_MAX_US);
   assert_true(len < LAJU_HEADERS_MAX);
   text[len] = '\0';
-  assert_non_null(strstr(text, "X-RateLimit-Reset: 18014398510\r\n")); /* 2 * (2^53 - 1) us */
+  assert_non_null(strstr(text, "X-RateLimit-Reset: 18014398455\r\n")); /* 2^53 - 1 us after its tick of 100 s */
   assert_non_null(strstr(text, "\r\nRetry-After: 9007199255\r\n"));
 }
 
@@ -156,6 +167,7 @@ int main(void) {
       cmocka_unit_test(w_is_a_whole_number_above_0_or_left_out),
       cmocka_unit_test(each_rule_is_told_once_by_its_tightest_decision),
       cmocka_unit_test(retry_after_is_the_longest_wait),
+      cmocka_unit_test(a_reset_is_the_same_instant_anywhere_in_a_tick),
       cmocka_unit_test(the_longest_wait_and_sixteen_long_names_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
