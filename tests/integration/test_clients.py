@@ -93,7 +93,7 @@ def test_redis_py_from_a_url_with_text_pool_and_health_checks(locked, key, proto
         with pytest.raises(redis.AuthenticationError):
             client.ping()
     with redis.Redis(port=locked.resp_address[1], protocol=protocol) as client:
-        with pytest.raises((redis.AuthenticationError, redis.ResponseError), match="uthentication"):
+        with pytest.raises((redis.AuthenticationError, redis.ResponseError), match="uthenticat"):
             client.execute_command("LAJU.CHECK", "ten", key)
 
 

@@ -29,7 +29,7 @@ BAD_CHECKS = [
     ({"rule": "a b"}, ["rule", "a b"]),
     ({"rule": "r" * 65}, ["rule"]),
     ({"key": ""}, ["key", "1", "1024"]),
-    ({"key": "k" * 1025}, ["key", "1025", "1024"]),
+    ({"key": "k" * 1025}, ["key", "1024"]),
     ({"key": "ж" * 513}, ["key", "1024"]),
     ({"key": 42}, ["key", "42"]),
     ({"key": True}, ["key"]),
@@ -158,7 +158,7 @@ def test_checks_must_be_a_list_of_checks(laju, key):
             problem(http.post("/v1/check", {"checks": checks}), 400)
         problem(http.post("/v1/check", {"checks": [{"rule": "login", "key": key}], "x": 1}), 400, "x")
         for batch in ({}, 5, None, "a", {"rule": "login", "key": key}, [[{"rule": "login", "key": key}]]):
-            problem(http.post("/v1/batch", batch), 400)
+            problem(http.post("/v1/batch", json.dumps(batch)), 400)
         assert http.peek("login", key) == 10
 
 
@@ -193,7 +193,8 @@ def test_another_method_is_a_405_that_names_the_right_one(laju, method, path, al
         assert http.get("/healthz").status == 200
 
 
-def test_a_query_does_not_change_the_path(laju, key):
+def test_a_query_is_refused_where_it_would_be_ignored(laju, key):
+    """{"rule"} in the body and ?key= in the query is a mistake that must not pass unseen."""
     with laju.http() as http:
-        assert http.post("/v1/check?trace=1", {"rule": "login", "key": key}).status == 200
-        assert http.get("/healthz?x").status == 200
+        problem(http.post("/v1/check?cost=5", {"rule": "login", "key": key}), 400, "cost=5")
+        assert http.peek("login", key) == 10

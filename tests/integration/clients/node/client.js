@@ -6,7 +6,7 @@ async function main([port, rule, key, password]) {
   const out = {};
   out.ping = await redis.ping();
   out.check = await redis.call("LAJU.CHECK", rule, key);
-  out.pipeline = (await redis.pipeline([["LAJU.CHECK", rule, key], ["LAJU.PEEK", rule, key]]).exec()).map(([, reply]) => reply);
+  out.pipeline = (await redis.pipeline().call("LAJU.CHECK", rule, key).call("LAJU.PEEK", rule, key).exec()).map(([, reply]) => reply);
   out.mcheck = await redis.call("LAJU.MCHECK", rule, "11", key);
   out.throttle = await redis.call("CL.THROTTLE", key, "15", "30", "60");
   out.error = await redis.call("LAJU.CHECK", "nobody", key).catch((e) => e.message);
