@@ -126,20 +126,24 @@ void laju_http_head_init(laju_http_head *head) {
 
 /* ---- what a complete head says ---- */
 
+/* The first of `stops` in the text, or its end. */
+static size_t span_until(const char *text, size_t len, const char *stops) {
+  size_t at = 0;
+  while (at < len && strchr(stops, text[at]) == NULL) at++;
+  return at;
+}
+
 /* The path of a target in origin-form ("/x?y") or absolute-form ("http://host/x?y"), without the query. */
 static void find_path(const char *target, size_t len, laju_shown *path, bool *query) {
+  size_t start = 0;
   if (target[0] != '/') {
     const char *authority = memmem(target, len, "://", 3);
-    size_t skip = authority != NULL ? (size_t)(authority + 3 - target) : 0;
-    const char *slash = skip > 0 ? memchr(target + skip, '/', len - skip) : NULL;
-    if (slash != NULL) skip = (size_t)(slash - target);
-    target += skip;
-    len -= skip;
+    if (authority != NULL) start = (size_t)(authority + 3 - target);
+    if (authority != NULL) start += span_until(target + start, len - start, "/?#");
   }
-  size_t path_len = 0;
-  while (path_len < len && target[path_len] != '?' && target[path_len] != '#') path_len++;
-  *path = (laju_shown){target, path_len};
-  *query = path_len < len;
+  size_t path_len = span_until(target + start, len - start, "?#");
+  *path = (laju_shown){target + start, path_len};
+  *query = start + path_len < len;
 }
 
 static laju_http_route find_route(laju_shown path) {

@@ -166,6 +166,7 @@ static void health_is_always_well(void **state) {
   assert_string_equal(asked(*state, HEALTH), HEALTHY);
   assert_string_equal(asked(*state, "GET /healthz?probe=1 HTTP/1.1\r\nHost: laju\r\n\r\n"), HEALTHY);
   assert_string_equal(asked(*state, "GET http://laju/healthz HTTP/1.1\r\nHost: laju\r\n\r\n"), HEALTHY);
+  starts(asked(*state, "GET http://laju?/healthz HTTP/1.1\r\nHost: laju\r\n\r\n"), "HTTP/1.1 404 ");
 }
 
 static void head_is_get_without_the_body(void **state) {
