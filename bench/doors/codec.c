@@ -82,7 +82,7 @@ static void measure(bench *on, const char *name, const char *request) {
     for (int j = 0; j < PIPELINE; j++) add_request(&pipelines[i], request);
   }
   memset(on->connection, 0, on->codec->connection_size);
-  on->codec->init(on->connection, &on->service);
+  on->codec->init(on->connection, &on->service, &(laju_peer){.is_unix = true});
   for (size_t i = 0; i < PIPELINES; i++) turn(on, &pipelines[i]);
   on->parse_ns = on->decide_ns = on->encode_ns = 0;
   on->requests = 0;
@@ -110,12 +110,12 @@ static void measure_http(bench *on, const char *name, const char *body) {
 
 int main(int argc, char **argv) {
   bench on = {.ms = argc > 1 ? strtol(argv[1], NULL, 10) : 300, .word = argc > 2 ? argv[2] : ""};
-  laju_rule rule;
+  laju_policy policy = {0};
   laju_ruleset *rules;
-  if (laju_rule_init(&rule, "api", 3, LAJU_SLIDING_WINDOW_COUNTER, 1000000, 60000000, 0) < 0) return 1;
-  if (laju_limiter_new(&on.service.limiter, NULL) < 0 || laju_ruleset_new(&rules, &rule, 1) < 0) return 1;
-  on.service.rules = rules;
-  on.service.inline_limits = true;
+  if (laju_rule_init(&policy.rule, "api", 3, LAJU_SLIDING_WINDOW_COUNTER, 1000000, 60000000, 0) < 0) return 1;
+  if (laju_limiter_new(&on.service.limiter, NULL) < 0 || laju_ruleset_new(&rules, &policy, 1) < 0) return 1;
+  laju_terms terms = {.rules = rules, .inline_limits = true, .show_x_ratelimit = true, .show_ratelimit = true};
+  atomic_store(&on.service.terms, &terms);
   atomic_store(&on.service.stage, LAJU_SERVING);
   on.batch = malloc(sizeof *on.batch);
   size_t http = laju_http_codec.connection_size, resp = laju_resp_codec.connection_size;
