@@ -93,14 +93,18 @@ int laju_keeper_save(laju_keeper *keeper) {
 
 /* ---- sweeping ------------------------------------------------------------------------------------------------------ */
 
-static void on_sweep_time(uv_timer_t *timer) {
-  laju_keeper *keeper = timer->data;
+void laju_keeper_sweep(laju_keeper *keeper, int64_t now_us) {
   laju_table *table = laju_limiter_table(keeper->limiter);
   laju_table_stats stats;
   laju_table_stats_read(table, &stats);
   if (stats.keys == 0) return; /* an idle table is not even touched */
   uint64_t slice = keeper->config->memory_bytes / BUCKET_BYTES / LAJU_SWEEP_TURNS + 1;
-  keeper->sweep_at = laju_table_sweep(table, keeper->sweep_at, slice, laju_limiter_now_us(keeper->limiter));
+  keeper->sweep_at = laju_table_sweep(table, keeper->sweep_at, slice, now_us);
+}
+
+static void on_sweep_time(uv_timer_t *timer) {
+  laju_keeper *keeper = timer->data;
+  laju_keeper_sweep(keeper, laju_limiter_now_us(keeper->limiter));
 }
 
 void laju_keeper_start(laju_keeper *keeper) {

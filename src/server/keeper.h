@@ -36,6 +36,9 @@ void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_limiter *limite
  * would write over it. */
 int laju_keeper_load(laju_keeper *keeper);
 
+/* One turn of the sweep, as of `now_us` of the limiter's clock. A timer calls it once a second. */
+void laju_keeper_sweep(laju_keeper *keeper, int64_t now_us);
+
 /* Starts the timers. */
 void laju_keeper_start(laju_keeper *keeper);
 

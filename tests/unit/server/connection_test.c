@@ -211,6 +211,19 @@ static void an_idle_connection_is_closed_where_the_door_says_so(void **state) {
   assert_true(hung_up());
 }
 
+static void an_unfinished_request_longer_than_the_codec_needs_is_parted_from(void **state) {
+  (void)state;
+  laju_codec narrow = laju_resp_codec;
+  narrow.input_max = 16;
+  door.codec = &narrow;
+  say("*2\r\n$4\r\nECHO\r\n$100\r\n");
+  turn();
+  door.codec = &laju_resp_codec;
+  assert_int_equal(count_of(&all.counters.oversized), 1);
+  hear();
+  assert_true(hung_up());
+}
+
 /* ---- a peer that does not read ---- */
 
 /* Sends requests until neither side takes more. Returns how many bytes went. */
@@ -316,6 +329,8 @@ int main(void) {
                                       teardown),
       cmocka_unit_test_setup_teardown(a_request_that_was_finished_in_time_leaves_no_deadline, setup, teardown),
       cmocka_unit_test_setup_teardown(an_idle_connection_is_closed_where_the_door_says_so, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_unfinished_request_longer_than_the_codec_needs_is_parted_from, setup,
+                                      teardown),
       cmocka_unit_test_setup_teardown(a_peer_that_does_not_read_is_not_read_from, setup, teardown),
       cmocka_unit_test_setup_teardown(once_it_reads_again_it_gets_every_reply, setup, teardown),
       cmocka_unit_test_setup_teardown(a_peer_that_never_reads_is_closed, setup, teardown),
