@@ -14,7 +14,7 @@
     if (!(claim)) abort(); \
   } while (0)
 
-static laju_service service;
+static laju_terms terms;
 static laju_batch batch;
 
 /* A copy in memory of exactly its size, or reading too far would not be seen. */
@@ -162,8 +162,9 @@ static bool plain_check(const json_t *object, const laju_check *check) {
   } else {
     if (!json_is_string(rule)) return false;
     if (json_object_size(object) != (cost != NULL ? 3U : 2U)) return false;
-    found = laju_ruleset_find(service.rules, json_string_value(rule), json_string_length(rule));
-    if (found == NULL) return false;
+    const laju_policy *policy = laju_ruleset_find(terms.rules, json_string_value(rule), json_string_length(rule));
+    if (policy == NULL) return false;
+    found = &policy->rule;
   }
   if (check == NULL) return true;
   MUST(memcmp(check->rule, found, sizeof *found) == 0);
@@ -203,8 +204,8 @@ static void compare_checks(const uint8_t *bytes, size_t len, const json_t *uniqu
   char *copy = copy_of(bytes, len);
   laju_problem problem;
   bool is_list;
-  size_t count = batched ? laju_http_read_batch(&service, &batch, copy, len, &problem)
-                         : laju_http_read_check(&service, &batch, copy, len, &is_list, &problem);
+  size_t count = batched ? laju_http_read_batch(&terms, &batch, copy, len, &problem)
+                         : laju_http_read_check(&terms, &batch, copy, len, &is_list, &problem);
   MUST(count == plain_document(unique, batched, NULL));
   if (count > 0) {
     plain_document(unique, batched, batch.checks);
@@ -215,21 +216,24 @@ static void compare_checks(const uint8_t *bytes, size_t len, const json_t *uniqu
 }
 
 static void start(void) {
-  laju_rule rules[2];
+  static const char *const lines[] = {"a=5/1m token-bucket burst 10", "api=100/1m cost 3"};
+  laju_policy policies[2];
   laju_ruleset *set;
   char why[LAJU_TEXT_SIZE];
-  MUST(laju_rule_parse(&rules[0], "a=5/1m token-bucket burst 10", why) == 0);
-  MUST(laju_rule_parse(&rules[1], "api=100/1m cost 3", why) == 0);
-  MUST(laju_ruleset_new(&set, rules, 2) == 0);
-  service.rules = set;
-  service.inline_limits = true;
+  for (size_t i = 0; i < 2; i++) {
+    laju_rule rule;
+    MUST(laju_rule_parse(&rule, lines[i], why) == 0);
+    laju_policy_init(&policies[i], &rule);
+  }
+  MUST(laju_ruleset_new(&set, policies, 2) == 0);
+  terms = (laju_terms){.rules = set, .inline_limits = true};
   laju_batch_clear(&batch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
-  if (service.rules == NULL) start();
+  if (terms.rules == NULL) start();
   json_t *unique = json_loadb((const char *)bytes, len, JSON_REJECT_DUPLICATES, NULL);
   compare_reading(bytes, len, unique);
   compare_checks(bytes, len, unique, false);
