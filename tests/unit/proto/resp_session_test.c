@@ -133,7 +133,7 @@ static void hello_tells_of_the_server_in_either_protocol(void **state) {
   unsigned long long id = strtoull(door_ask(&on, "CLIENT ID") + 1, NULL, 10);
   static const char *const starts[] = {"*14", "%7"};
   for (int protocol = 2; protocol <= 3; protocol++) {
-    char words[16], reply[256];
+    char words[32], reply[256];
     snprintf(
         reply, sizeof reply,
         "%s $6 server $4 laju $7 version $%zu %s $5 proto :%d $2 id :%llu $4 mode $10 standalone $4 role $6 master "
