@@ -4,11 +4,13 @@ void laju_batch_clear(laju_batch *batch) {
   batch->ask_count = 0;
   batch->check_count = 0;
   batch->note_len = 0;
+  batch->key_len = 0;
+  batch->hold_us = 0;
 }
 
 bool laju_batch_has_room(const laju_batch *batch, size_t checks) {
   return batch->ask_count < LAJU_BATCH_ASKS && checks <= LAJU_BATCH_CHECKS - batch->check_count &&
-         LAJU_NOTE_MAX <= LAJU_BATCH_NOTES - batch->note_len;
+         LAJU_NOTE_MAX <= LAJU_BATCH_NOTES - batch->note_len && LAJU_DERIVED_MAX <= LAJU_BATCH_KEYS - batch->key_len;
 }
 
 /* A request of one check is decided alike alone and among independent ones, so runs of them go together. */
@@ -35,6 +37,16 @@ static size_t decide_run(laju_batch *batch, size_t at, laju_limiter *limiter) {
   return end;
 }
 
+static int64_t hold_of(const laju_batch *batch, const laju_ask *ask) {
+  int64_t longest = 0;
+  if (ask->waits == 0 || !ask->allowed) return 0;
+  for (uint32_t i = 0; i < ask->count; i++) {
+    int64_t delay_us = batch->decisions[ask->first + i].delay_us;
+    if ((ask->waits >> i & 1) != 0 && delay_us > longest) longest = delay_us;
+  }
+  return longest;
+}
+
 void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us) {
   batch->now_us = now_us;
   for (size_t i = 0; i < batch->ask_count;) {
@@ -52,4 +64,5 @@ void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us)
       i++;
     }
   }
+  if (batch->ask_count > 0) batch->hold_us = hold_of(batch, &batch->asks[batch->ask_count - 1]);
 }

@@ -2,7 +2,8 @@
  *
  * A codec is fed bytes and fills a batch with asks, in the order in which they came; laju_batch_decide has them decided; the
  * codec then writes a reply for each, in the same order. A worker owns one batch and uses it again and again: nothing is
- * allocated. Checks' keys point into the bytes that were fed, so those must stay until the replies are written.
+ * allocated. Checks' keys point into the bytes that were fed, so those must stay until the replies are written, or into the
+ * batch's own `keys`, where they were made up.
  */
 #ifndef LAJU_PROTO_BATCH_H
 #define LAJU_PROTO_BATCH_H
@@ -15,6 +16,8 @@
 #define LAJU_EACH_MAX 1000     /* independent checks in one request (POST /v1/batch, LAJU.MCHECK) */
 #define LAJU_BATCH_NOTES 65536 /* bytes of replies that need no decision; one is at most LAJU_NOTE_MAX */
 #define LAJU_NOTE_MAX 4096
+#define LAJU_BATCH_KEYS 65536 /* bytes of keys that a codec made up; one request's are at most LAJU_DERIVED_MAX */
+#define LAJU_DERIVED_MAX (LAJU_CHECKS_MAX * LAJU_KEY_MAX)
 
 typedef enum laju_ask_kind {
   LAJU_ASK_NOTE,  /* nothing to decide: the reply is written already, in `notes` */
@@ -30,26 +33,31 @@ typedef struct laju_ask {
   bool close;            /* the connection ends after this reply */
   uint16_t form;         /* the codec's own: how to write the reply */
   uint16_t flags;        /* the codec's own */
+  uint16_t waits;        /* ALL: bit i is set where the delay of its i-th check is to be waited out before the answer */
   uint32_t first, count; /* its checks and decisions; or, for a note, its bytes */
 } laju_ask;
 
 typedef struct laju_batch {
-  size_t ask_count, check_count, note_len;
+  size_t ask_count, check_count, note_len, key_len;
   int64_t now_us; /* the time that decided: headers are told from it */
+  int64_t
+      hold_us; /* once decided: keep its reply back for so long; 0: do not. Only of an ask that is alone in its batch */
   laju_ask asks[LAJU_BATCH_ASKS];
   laju_check checks[LAJU_BATCH_CHECKS];
   laju_decision decisions[LAJU_BATCH_CHECKS];
   laju_rule rules[LAJU_BATCH_CHECKS]; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
   char notes[LAJU_BATCH_NOTES];
+  char keys[LAJU_BATCH_KEYS]; /* `key_len` of them are in use */
 } laju_batch;
 
 /* Forgets everything in it. Cheap: only counts are reset. */
 void laju_batch_clear(laju_batch *batch);
 
-/* Can one more request of `checks` checks be added, and a note besides? */
+/* Can one more request of `checks` checks be added, and a note and LAJU_DERIVED_MAX bytes of keys besides? */
 bool laju_batch_has_room(const laju_batch *batch, size_t checks);
 
-/* Decides every ask, in order; runs of independent requests go to the limiter together. */
+/* Decides every ask, in order; runs of independent requests go to the limiter together. Sets `hold_us`: where the last ask
+ * was allowed, the longest delay among the checks that its `waits` names. */
 void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us);
 
 #endif

@@ -3,6 +3,11 @@
  * Life of some bytes: the server reads them; `parse` adds requests to a batch; the batch is decided; `encode` writes the
  * replies; and again, until parse adds nothing more. The server then keeps the bytes that parse has not consumed, puts the
  * next ones behind them, and calls parse with all.
+ *
+ * A reply may have to be kept back (batch.h, `hold_us`, set by laju_batch_decide). A request that may need it is alone in its
+ * batch: parse stops before it where others are in the batch already, and behind it. So with hold_us above 0 what encode
+ * writes is that one reply: the server sends what it still has of earlier batches at once, this when the time has passed, and
+ * calls parse again only then. A batch whose ask also closes the connection (laju_ask.close) is held all the same.
  */
 #ifndef LAJU_PROTO_CODEC_H
 #define LAJU_PROTO_CODEC_H
