@@ -4,8 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/rule_list.h"
+#include "config/policy_list.h"
 #include "config/setting.h"
+
+static void trust(laju_config *config, const char *network) {
+  if (laju_network_parse(network, strlen(network), &config->trusted[config->trusted_count]) == 0) {
+    config->trusted_count++;
+  }
+}
 
 void laju_config_init(laju_config *config) {
   *config = (laju_config){
@@ -16,10 +22,18 @@ void laju_config_init(laju_config *config) {
       .memory_logs_percent = 25,
       .snapshot_interval_us = 10 * INT64_C(1000000),
       .inline_limits = true,
+      .trust_unix = true,
+      .ip_prefix_v4 = 32,
+      .ip_prefix_v6 = 64,
+      .show_x_ratelimit = true,
+      .show_ratelimit = true,
   };
+  trust(config, "127.0.0.0/8");
+  trust(config, "::1");
 }
 
 void laju_config_deinit(laju_config *config) {
+  for (size_t i = 0; i < config->rule_count; i++) laju_policy_deinit(&config->rules[i]);
   free(config->rules);
   explicit_bzero(config, sizeof *config); /* the password too */
 }
@@ -43,10 +57,10 @@ int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]) {
   return -1;
 }
 
-static int add_rule(laju_config *config, const laju_rule *rule, char why[LAJU_TEXT_SIZE]) {
-  laju_rule_list list = {.rules = config->rules, .count = config->rule_count, .capacity = config->rule_count};
-  int error = laju_rule_list_add(&list, rule, why);
-  config->rules = list.rules; /* it may have moved, though nothing was added */
+static int add_policy(laju_config *config, const laju_policy *policy, char why[LAJU_TEXT_SIZE]) {
+  laju_policy_list list = {.policies = config->rules, .count = config->rule_count, .capacity = config->rule_count};
+  int error = laju_policy_list_add(&list, policy, why);
+  config->rules = list.policies; /* it may have moved, though nothing was added */
   config->rule_count = list.count;
   free(list.index);
   return error;
@@ -54,8 +68,12 @@ static int add_rule(laju_config *config, const laju_rule *rule, char why[LAJU_TE
 
 int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]) {
   laju_rule rule;
+  laju_policy policy;
   char complaint[LAJU_TEXT_SIZE];
-  if (laju_rule_parse(&rule, text, complaint) == 0 && add_rule(config, &rule, complaint) == 0) return 0;
+  if (laju_rule_parse(&rule, text, complaint) == 0) {
+    laju_policy_init(&policy, &rule);
+    if (add_policy(config, &policy, complaint) == 0) return 0;
+  }
   snprintf(why, LAJU_WHY_SIZE, "%s", complaint);
   return -1;
 }

@@ -6,7 +6,7 @@
 #ifndef LAJU_CONFIG_CONFIG_H
 #define LAJU_CONFIG_CONFIG_H
 
-#include <laju/laju.h>
+#include "config/policy.h"
 
 #define LAJU_ADDRESS_MAX 256 /* bytes of a listen address */
 #define LAJU_PATH_MAX 1024   /* bytes of a path */
@@ -16,6 +16,7 @@
 #define LAJU_CONFIG_FILE_MAX (4 << 20) /* bytes of a file */
 #define LAJU_CONFIG_RULES_MAX 10000
 #define LAJU_CONFIG_WORKERS_MAX 1024
+#define LAJU_CONFIG_TRUSTED_MAX 1024 /* networks in trusted_proxies */
 #define LAJU_CONFIG_SNAPSHOT_PATH_MAX 1000 /* leaves room for the names beside it */
 #define LAJU_CONFIG_INTERVAL_MIN_US INT64_C(100000)
 #define LAJU_CONFIG_INTERVAL_MAX_US INT64_C(86400000000)
@@ -32,12 +33,19 @@ typedef struct laju_config {
   bool inline_limits;
   bool resp_admin;
   char resp_password[256]; /* "": none */
-  laju_rule *rules;        /* `rule_count`, owned */
+  laju_network trusted[LAJU_CONFIG_TRUSTED_MAX]; /* whose forwarding headers count */
+  size_t trusted_count;
+  bool trust_unix;                    /* "unix:" is among them */
+  uint8_t ip_prefix_v4, ip_prefix_v6; /* bits of an address that make one client: 1 to 32, 1 to 128 */
+  bool show_x_ratelimit, show_ratelimit;
+  bool reset_is_delta; /* headers: {reset: delta} */
+  laju_policy *rules;  /* `rule_count`, owned */
   size_t rule_count;
 } laju_config;
 
 /* The defaults: HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, a quarter of it for logs, inline limits allowed, no
- * snapshot (an interval of 10 s where there is a path), no password, no rules. */
+ * snapshot (an interval of 10 s where there is a path), no password, proxies on this machine trusted, an IPv4 address or a
+ * /64 a client, all headers with resets since the epoch, no rules. */
 void laju_config_init(laju_config *config);
 void laju_config_deinit(laju_config *config);
 
@@ -57,6 +65,10 @@ int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]);
 
 /* Adds a rule from a line such as "login=5/1m token-bucket burst 10". 0, or -1 with `why` (also where the name is taken). */
 int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]);
+
+/* May what runs by `running` go on by `fresh`? 0, or 1 with `why` naming the first setting of which a change needs a restart:
+ * listen, workers, memory, memory_logs, snapshot.path. Rules are not looked at. */
+int laju_config_restart_needed(const laju_config *running, const laju_config *fresh, char why[LAJU_WHY_SIZE]);
 
 /* Where no rule was given: `default`, 100 a minute per key, so that the first request works. 0, or -1 (memory). */
 int laju_config_add_default_rule(laju_config *config);

@@ -61,9 +61,9 @@ static void warn_of_logs(teller *to, size_t i, const laju_rule *rule, uint64_t l
 size_t laju_config_warn(const laju_config *config, laju_config_tell tell, void *context) {
   teller to = {.tell = tell, .context = context};
   for (size_t i = 0; i < config->rule_count; i++) {
-    warn_of_gulps(&to, i, &config->rules[i]);
-    warn_of_cost(&to, i, &config->rules[i]);
-    warn_of_logs(&to, i, &config->rules[i], config->memory_logs_bytes);
+    warn_of_gulps(&to, i, &config->rules[i].rule);
+    warn_of_cost(&to, i, &config->rules[i].rule);
+    warn_of_logs(&to, i, &config->rules[i].rule, config->memory_logs_bytes);
   }
   return to.told;
 }

@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "config/config.h"
 #include "config/rule_draft.h"
-#include "config/rule_list.h"
+#include "config/policy_list.h"
 #include "config/setting.h"
 #include "config/value.h"
 
@@ -24,7 +24,7 @@ typedef struct reader {
   yaml_parser_t parser;
   yaml_event_t event; /* the current one; owned */
   laju_config *config;
-  laju_rule_list rules;
+  laju_policy_list rules;
   const char *name, *text;
   size_t len;
   char *why;
@@ -194,7 +194,11 @@ static int finish_rule(reader *r, size_t i, const laju_rule_draft *draft, const 
   laju_rule_field field = LAJU_FIELD_NAME;
   char complaint[LAJU_TEXT_SIZE];
   int error = laju_rule_draft_finish(draft, &rule, &field, complaint);
-  if (error == 0) error = laju_rule_list_add(&r->rules, &rule, complaint);
+  if (error == 0) {
+    laju_policy policy;
+    laju_policy_init(&policy, &rule);
+    error = laju_policy_list_add(&r->rules, &policy, complaint);
+  }
   if (error == 0) return 0;
   yaml_mark_t at = laju_rule_draft_has(draft, field) ? marks->values[field] : marks->rule;
   return fail(r, at, "rules[%zu].%s: %s", i, laju_rule_field_names[field], complaint);
@@ -323,12 +327,13 @@ int laju_config_parse(laju_config *config, const char *name, const char *text, s
   yaml_parser_delete(&r.parser);
   if (error == 0) {
     laju_config_deinit(config);
-    fresh.rules = r.rules.rules;
+    fresh.rules = r.rules.policies;
     fresh.rule_count = r.rules.count;
     *config = fresh;
-    r.rules.rules = NULL;
+    r.rules.policies = NULL;
+    r.rules.count = 0;
   }
-  laju_rule_list_deinit(&r.rules);
+  laju_policy_list_deinit(&r.rules);
   explicit_bzero(fresh.resp_password, sizeof fresh.resp_password);
   return error;
 }

@@ -22,7 +22,7 @@
 #define WATCH_MS 10000
 
 typedef struct server {
-  const laju_config *config;
+  laju_config *config;
   laju_limiter *limiter;
   laju_terms *terms;
   laju_service service;
@@ -175,7 +175,7 @@ static int make_limiter(server *self) {
   laju_limiter_options options = {.memory_bytes = config->memory_bytes, .memory_logs_bytes = config->memory_logs_bytes};
   int err = laju_limiter_new(&self->limiter, &options);
   if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
-  err = laju_terms_new(&self->terms, config);
+  err = laju_terms_new(&self->terms, self->config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
   self->service.limiter = self->limiter;
   atomic_store_explicit(&self->service.terms, self->terms, memory_order_release);
@@ -293,7 +293,7 @@ static int run(server *self) {
   return err;
 }
 
-int laju_server_run(const laju_config *config) {
+int laju_server_run(laju_config *config) {
   server *self = calloc(1, sizeof *self);
   if (self == NULL) {
     fail("cannot start", "out of memory");

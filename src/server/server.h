@@ -14,7 +14,8 @@
 #define LAJU_WORKERS_MAX 1024
 #define LAJU_DRAIN_MS 10000 /* how long requests that have begun may still take after SIGTERM */
 
-/* Serves until SIGTERM or SIGINT. Returns 0, or 1 after an error told on stderr. Once a process, from its main thread. */
-int laju_server_run(const laju_config *config);
+/* Serves until SIGTERM or SIGINT. Returns 0, or 1 after an error told on stderr. Once a process, from its main thread. The
+ * rules of `config` are taken over. */
+int laju_server_run(laju_config *config);
 
 #endif

@@ -3,46 +3,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_rules(laju_ruleset **out, const laju_config *config) {
-  laju_policy *policies = calloc(config->rule_count + 1, sizeof *policies);
-  if (policies == NULL) return LAJU_ERR_MEMORY;
-  for (size_t i = 0; i < config->rule_count; i++) laju_policy_init(&policies[i], &config->rules[i]);
-  int error = laju_ruleset_new(out, policies, config->rule_count);
-  free(policies);
-  return error;
+/* What the terms own, behind const pointers: for all others they are immutable. */
+static void free_all(laju_terms *terms) {
+  char *password = (char *)(uintptr_t)terms->resp_password;
+  if (password != NULL) explicit_bzero(password, strlen(password));
+  free(password);
+  free((laju_network *)(uintptr_t)terms->trusted);
+  laju_ruleset_free((laju_ruleset *)(uintptr_t)terms->rules);
+  free(terms);
 }
 
-int laju_terms_new(laju_terms **out, const laju_config *config) {
-  bool locked = config->resp_password[0] != 0;
-  laju_terms *terms = malloc(sizeof *terms);
-  char *password = locked ? strdup(config->resp_password) : NULL;
+static int copy_password(laju_terms *terms, const laju_config *config) {
+  if (config->resp_password[0] == '\0') return 0;
+  terms->resp_password = strdup(config->resp_password);
+  return terms->resp_password != NULL ? 0 : LAJU_ERR_MEMORY;
+}
+
+static int copy_trusted(laju_terms *terms, const laju_config *config) {
+  laju_network *trusted = calloc(config->trusted_count + 1, sizeof *trusted);
+  if (trusted == NULL) return LAJU_ERR_MEMORY;
+  memcpy(trusted, config->trusted, config->trusted_count * sizeof *trusted);
+  terms->trusted = trusted;
+  terms->trusted_count = config->trusted_count;
+  return 0;
+}
+
+/* The set has the policies' contents from here on; of the config's list only the memory is left. */
+static int take_rules(laju_terms *terms, laju_config *config) {
   laju_ruleset *rules;
-  int error = terms == NULL || (locked && password == NULL) ? LAJU_ERR_MEMORY : make_rules(&rules, config);
-  if (error < 0) {
-    free(password);
-    free(terms);
-    return error;
-  }
+  int error = laju_ruleset_new(&rules, config->rules, config->rule_count);
+  if (error < 0) return error;
+  terms->rules = rules;
+  free(config->rules);
+  config->rules = NULL;
+  config->rule_count = 0;
+  return 0;
+}
+
+int laju_terms_new(laju_terms **out, laju_config *config) {
+  laju_terms *terms = malloc(sizeof *terms);
+  if (terms == NULL) return LAJU_ERR_MEMORY;
   *terms = (laju_terms){
-      .rules = rules,
       .inline_limits = config->inline_limits,
       .resp_admin = config->resp_admin,
-      .resp_password = password,
-      .show_x_ratelimit = true,
-      .show_ratelimit = true,
-      .trust_unix = true,
-      .ip_prefix_v4 = 32,
-      .ip_prefix_v6 = 64,
+      .show_x_ratelimit = config->show_x_ratelimit,
+      .show_ratelimit = config->show_ratelimit,
+      .reset_is_delta = config->reset_is_delta,
+      .trust_unix = config->trust_unix,
+      .ip_prefix_v4 = config->ip_prefix_v4,
+      .ip_prefix_v6 = config->ip_prefix_v6,
   };
+  int error = copy_password(terms, config);
+  if (error == 0) error = copy_trusted(terms, config);
+  if (error == 0) error = take_rules(terms, config); /* last: what follows it could not fail back */
+  if (error < 0) {
+    free_all(terms);
+    return error;
+  }
   *out = terms;
   return 0;
 }
 
 void laju_terms_free(laju_terms *terms) {
-  if (terms == NULL) return;
-  char *password = (char *)(uintptr_t)terms->resp_password;
-  if (password != NULL) explicit_bzero(password, strlen(password));
-  free(password);
-  laju_ruleset_free((laju_ruleset *)(uintptr_t)terms->rules);
-  free(terms);
+  if (terms != NULL) free_all(terms);
 }

@@ -5,9 +5,9 @@
 #include "config/config.h"
 #include "proto/service.h"
 
-/* Makes the terms of a configuration: everything of it that a reload may change. `config` may go afterwards.
- * LAJU_ERR_MEMORY, LAJU_ERR_NAME. */
-int laju_terms_new(laju_terms **out, const laju_config *config);
+/* Makes the terms of a configuration: everything of it that a reload may change. Its rules are taken over: `config` has none
+ * afterwards, keeps its settings, and may go. LAJU_ERR_MEMORY, LAJU_ERR_NAME; `config` is then as it was. */
+int laju_terms_new(laju_terms **out, laju_config *config);
 
 /* Nobody may be using them any more. NULL is allowed. */
 void laju_terms_free(laju_terms *terms);

@@ -15,7 +15,7 @@ static void must_be_refused_well(const laju_config *config, const char *why) {
   must(memchr(why, '\0', LAJU_WHY_SIZE) != NULL);
   must(strncmp(why, NAME ":", strlen(NAME ":")) == 0);
   for (const char *at = why; *at != '\0'; at++) must((unsigned char)*at >= ' ' && *at != 0x7f);
-  must(config->rule_count == 1 && strcmp(config->rules[0].name, "default") == 0); /* as it was before */
+  must(config->rule_count == 1 && strcmp(config->rules[0].rule.name, "default") == 0); /* as it was before */
 }
 
 static void must_be_good(const laju_config *config) {
@@ -25,7 +25,7 @@ static void must_be_good(const laju_config *config) {
   must(config->memory_logs_bytes > 0 && config->memory_logs_bytes < config->memory_bytes);
   must(config->rule_count <= LAJU_CONFIG_RULES_MAX);
   for (size_t i = 0; i < config->rule_count; i++) {
-    const laju_rule *rule = &config->rules[i];
+    const laju_rule *rule = &config->rules[i].rule;
     int64_t period_us = laju_rule_period_us(rule);
     must(laju_name_valid(rule->name, strlen(rule->name)));
     must(laju_algorithm_name(rule->algorithm) != NULL);

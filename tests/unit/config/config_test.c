@@ -34,8 +34,8 @@ static void rules_are_added_one_by_one(void **state) {
     assert_int_equal(laju_config_add_rule(&config, text, why), 0);
   }
   assert_int_equal(config.rule_count, 100);
-  assert_string_equal(config.rules[99].name, "r99");
-  assert_int_equal(config.rules[99].limit, 99);
+  assert_string_equal(config.rules[99].rule.name, "r99");
+  assert_int_equal(config.rules[99].rule.limit, 99);
 }
 
 static void a_name_is_taken_once(void **state) {
@@ -44,7 +44,7 @@ static void a_name_is_taken_once(void **state) {
   assert_int_equal(laju_config_add_rule(&config, "a=2/1s", why), -1);
   assert_string_equal(why, "\"a\" is the name of rules[0] already; allowed: each name once");
   assert_int_equal(config.rule_count, 1);
-  assert_int_equal(config.rules[0].limit, 1);
+  assert_int_equal(config.rules[0].rule.limit, 1);
 }
 
 static void a_bad_rule_changes_nothing(void **state) {
@@ -59,9 +59,9 @@ static void the_default_rule_is_for_those_who_gave_none(void **state) {
   (void)state;
   assert_int_equal(laju_config_add_default_rule(&config), 0);
   assert_int_equal(config.rule_count, 1);
-  assert_string_equal(config.rules[0].name, "default");
-  assert_int_equal(config.rules[0].limit, 100);
-  assert_int_equal(laju_rule_period_us(&config.rules[0]), 60000000);
+  assert_string_equal(config.rules[0].rule.name, "default");
+  assert_int_equal(config.rules[0].rule.limit, 100);
+  assert_int_equal(laju_rule_period_us(&config.rules[0].rule), 60000000);
   assert_int_equal(laju_config_add_default_rule(&config), 0);
   assert_int_equal(config.rule_count, 1);
 }

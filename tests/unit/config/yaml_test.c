@@ -74,16 +74,16 @@ static void every_key_is_read(void **state) {
   assert_true(config.resp_admin);
   assert_string_equal(config.resp_password, "open sesame");
   assert_int_equal(config.rule_count, 2);
-  assert_string_equal(config.rules[0].name, "api");
-  assert_int_equal(config.rules[0].algorithm, LAJU_SLIDING_WINDOW_COUNTER);
-  assert_int_equal(config.rules[0].limit, 100);
-  assert_int_equal(config.rules[0].capacity, 100);
-  assert_int_equal(config.rules[0].cost, 1);
-  assert_int_equal(config.rules[0].period * config.rules[0].tick_us, 60000000);
-  assert_string_equal(config.rules[1].name, "login");
-  assert_int_equal(config.rules[1].algorithm, LAJU_TOKEN_BUCKET);
-  assert_int_equal(config.rules[1].capacity, 10);
-  assert_int_equal(config.rules[1].cost, 2);
+  assert_string_equal(config.rules[0].rule.name, "api");
+  assert_int_equal(config.rules[0].rule.algorithm, LAJU_SLIDING_WINDOW_COUNTER);
+  assert_int_equal(config.rules[0].rule.limit, 100);
+  assert_int_equal(config.rules[0].rule.capacity, 100);
+  assert_int_equal(config.rules[0].rule.cost, 1);
+  assert_int_equal(config.rules[0].rule.period * config.rules[0].rule.tick_us, 60000000);
+  assert_string_equal(config.rules[1].rule.name, "login");
+  assert_int_equal(config.rules[1].rule.algorithm, LAJU_TOKEN_BUCKET);
+  assert_int_equal(config.rules[1].rule.capacity, 10);
+  assert_int_equal(config.rules[1].rule.cost, 2);
 }
 
 static void an_empty_file_leaves_every_default(void **state) {
@@ -107,7 +107,7 @@ static void a_second_file_starts_from_the_defaults_again(void **state) {
   accepted("rules: [{name: b, limit: 1, per: 1s}, {name: c, limit: 1, per: 1s}]\n");
   assert_int_equal(config.workers, 0);
   assert_int_equal(config.rule_count, 2);
-  assert_string_equal(config.rules[0].name, "b");
+  assert_string_equal(config.rules[0].rule.name, "b");
 }
 
 static void an_unknown_key_is_named_with_its_place_and_the_nearest(void **state) {
@@ -362,7 +362,7 @@ static void ten_thousand_rules_are_taken_and_one_more_is_refused(void **state) {
   char *text = rules_of(LAJU_CONFIG_RULES_MAX);
   accepted(text);
   assert_int_equal(config.rule_count, 10000);
-  assert_string_equal(config.rules[9999].name, "r9999");
+  assert_string_equal(config.rules[9999].rule.name, "r9999");
   free(text);
   text = rules_of(LAJU_CONFIG_RULES_MAX + 1);
   refused(text, "laju.yaml:10002:10: rules[10000].name: too many rules; allowed: at most 10000");

@@ -1,4 +1,4 @@
-#include "config/rule_list.h"
+#include "config/policy_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,38 +11,39 @@
 #define FIRST_CAPACITY 16
 
 /* The slot where the name stands, or the free one where it would. */
-static uint32_t *slot_of(const laju_rule_list *list, const char *name) {
+static uint32_t *slot_of(const laju_policy_list *list, const char *name) {
   size_t at = laju_siphash(0, 0, name, strlen(name)).lo & (list->slots - 1);
-  while (list->index[at] != 0 && strcmp(list->rules[list->index[at] - 1].name, name) != 0)
+  while (list->index[at] != 0 && strcmp(list->policies[list->index[at] - 1].rule.name, name) != 0)
     at = (at + 1) & (list->slots - 1);
   return &list->index[at];
 }
 
-/* Room for one rule more, in the list and in its index. */
-static int grow(laju_rule_list *list) {
+/* Room for one policy more, in the list and in its index. */
+static int grow(laju_policy_list *list) {
   if (list->count < list->capacity && list->slots > 0) return 0;
   size_t capacity = list->count < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * list->count;
   size_t slots = FIRST_CAPACITY;
   while (slots < 2 * capacity) slots *= 2;
   uint32_t *index = calloc(slots, sizeof *index);
-  laju_rule *rules = index != NULL ? realloc(list->rules, capacity * sizeof *rules) : NULL;
-  if (rules == NULL) {
+  laju_policy *policies = index != NULL ? realloc(list->policies, capacity * sizeof *policies) : NULL;
+  if (policies == NULL) {
     free(index);
     return -1;
   }
   free(list->index);
-  list->rules = rules;
+  list->policies = policies;
   list->capacity = capacity;
   list->index = index;
   list->slots = slots;
-  for (size_t i = 0; i < list->count; i++) *slot_of(list, rules[i].name) = (uint32_t)i + 1;
+  for (size_t i = 0; i < list->count; i++) *slot_of(list, policies[i].rule.name) = (uint32_t)i + 1;
   return 0;
 }
 
-void laju_rule_list_deinit(laju_rule_list *list) {
-  free(list->rules);
+void laju_policy_list_deinit(laju_policy_list *list) {
+  for (size_t i = 0; i < list->count; i++) laju_policy_deinit(&list->policies[i]);
+  free(list->policies);
   free(list->index);
-  *list = (laju_rule_list){0};
+  *list = (laju_policy_list){0};
 }
 
 /* The doors keep state of their own under these names: a rule would share it. */
@@ -50,9 +51,10 @@ static bool is_reserved(const char *name) {
   return strcmp(name, "inline") == 0 || strcmp(name, "cl.throttle") == 0;
 }
 
-int laju_rule_list_add(laju_rule_list *list, const laju_rule *rule, char why[LAJU_TEXT_SIZE]) {
-  if (is_reserved(rule->name)) {
-    return laju_complain(why, rule->name, strlen(rule->name), "is reserved", NULL,
+int laju_policy_list_add(laju_policy_list *list, const laju_policy *policy, char why[LAJU_TEXT_SIZE]) {
+  const char *name = policy->rule.name;
+  if (is_reserved(name)) {
+    return laju_complain(why, name, strlen(name), "is reserved", NULL,
                          "any name but inline and cl.throttle");
   }
   if (list->count >= LAJU_CONFIG_RULES_MAX) return laju_complain(why, NULL, 0, "too many rules", NULL, "at most 10000");
@@ -60,13 +62,13 @@ int laju_rule_list_add(laju_rule_list *list, const laju_rule *rule, char why[LAJ
     snprintf(why, LAJU_TEXT_SIZE, "memory ran out");
     return -1;
   }
-  uint32_t *slot = slot_of(list, rule->name);
+  uint32_t *slot = slot_of(list, name);
   if (*slot != 0) {
     char problem[64];
     snprintf(problem, sizeof problem, "is the name of rules[%u] already", *slot - 1);
-    return laju_complain(why, rule->name, strlen(rule->name), problem, NULL, "each name once");
+    return laju_complain(why, name, strlen(name), problem, NULL, "each name once");
   }
-  list->rules[list->count++] = *rule;
+  list->policies[list->count++] = *policy;
   *slot = (uint32_t)list->count;
   return 0;
 }
