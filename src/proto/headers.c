@@ -56,12 +56,13 @@ static char *put_quota(char *to, const laju_rule *rule, const laju_decision *dec
   return to + laju_decimal(to, seconds_up(decision->more_after_us));
 }
 
-/* The checks that speak for their rules, one a rule by name, in the order of each rule's first check. */
+/* The checks that speak for their rules, one an enforced rule by name, in the order of each rule's first check. */
 static size_t choose(const laju_check *checks, const laju_decision *decisions, size_t count,
                      uint8_t chosen[LAJU_CHECKS_MAX]) {
   size_t rules = 0;
   for (size_t i = 0; i < count; i++) {
     size_t at = 0;
+    if (checks[i].rule->shadow) continue;
     while (at < rules && strcmp(checks[chosen[at]].rule->name, checks[i].rule->name) != 0) at++;
     if (at == rules) {
       chosen[rules++] = (uint8_t)i;
@@ -89,10 +90,10 @@ static char *put_rules(char *to, const laju_check *checks, const laju_decision *
 }
 
 /* In seconds; 0 where nothing was refused, or waiting cannot help. */
-static int64_t retry_after_s(const laju_decision *decisions, size_t count) {
+static int64_t retry_after_s(const laju_check *checks, const laju_decision *decisions, size_t count) {
   int64_t longest = 0;
   for (size_t i = 0; i < count; i++) {
-    if (decisions[i].allowed) continue;
+    if (decisions[i].allowed || checks[i].rule->shadow) continue;
     if (decisions[i].retry_after_us == LAJU_NEVER) return 0;
     int64_t wait = seconds_up(decisions[i].retry_after_us);
     if (wait < 1) wait = 1;
@@ -106,18 +107,36 @@ static int64_t reset_s(const laju_rule *rule, const laju_decision *decision, int
   return seconds_up(now_us - now_us % rule->tick_us + decision->reset_after_us);
 }
 
-size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_check *checks, const laju_decision *decisions,
-                          size_t count, size_t tightest, int64_t now_us) {
-  const laju_decision *decision = &decisions[tightest];
-  char *at = PUT(to, "X-RateLimit-Limit: ");
-  at += laju_decimal(at, decision->limit);
-  at = PUT(at, "\r\nX-RateLimit-Remaining: ");
-  at += laju_decimal(at, decision->remaining);
-  at = PUT(at, "\r\nX-RateLimit-Reset: ");
-  at += laju_decimal(at, reset_s(checks[tightest].rule, decision, now_us));
-  at = PUT(at, "\r\n");
-  at = put_rules(at, checks, decisions, count);
-  int64_t wait = retry_after_s(decisions, count);
+static char *put_tightest(char *to, const laju_terms *terms, const laju_rule *rule, const laju_decision *decision,
+                          int64_t now_us) {
+  to = PUT(to, "X-RateLimit-Limit: ");
+  to += laju_decimal(to, decision->limit);
+  to = PUT(to, "\r\nX-RateLimit-Remaining: ");
+  to += laju_decimal(to, decision->remaining);
+  to = PUT(to, "\r\nX-RateLimit-Reset: ");
+  to +=
+      laju_decimal(to, terms->reset_is_delta ? seconds_up(decision->reset_after_us) : reset_s(rule, decision, now_us));
+  return PUT(to, "\r\n");
+}
+
+size_t laju_headers_tightest(const laju_check *checks, const laju_decision *decisions, size_t count) {
+  size_t tightest = 0;
+  for (size_t i = 1; i < count; i++) {
+    bool shadow = checks[i].rule->shadow, held_shadow = checks[tightest].rule->shadow;
+    bool closer = shadow == held_shadow && laju_decision_tighter(&decisions[i], &decisions[tightest]);
+    if (closer || (held_shadow && !shadow)) tightest = i;
+  }
+  return tightest;
+}
+
+size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_terms *terms, const laju_check *checks,
+                          const laju_decision *decisions, size_t count, size_t tightest, int64_t now_us) {
+  const laju_rule *rule = checks[tightest].rule;
+  if (rule->shadow) return 0;
+  char *at = to;
+  if (terms->show_x_ratelimit) at = put_tightest(at, terms, rule, &decisions[tightest], now_us);
+  if (terms->show_ratelimit) at = put_rules(at, checks, decisions, count);
+  int64_t wait = retry_after_s(checks, decisions, count);
   if (wait > 0) {
     at = PUT(at, "Retry-After: ");
     at += laju_decimal(at, wait);

@@ -261,7 +261,7 @@ static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch
 
 static void encode(void *state, const laju_batch *batch, laju_buffer *out) {
   connection *c = state;
-  for (size_t i = 0; i < batch->ask_count; i++) laju_http_reply(&c->date, batch, &batch->asks[i], out);
+  for (size_t i = 0; i < batch->ask_count; i++) laju_http_reply(&c->date, c->terms, batch, &batch->asks[i], out);
 }
 
 static void give_up(void *state, laju_buffer *out) {

@@ -8,7 +8,7 @@
 #define PUT(to, text) (memcpy(to, text, sizeof text - 1), (to) + sizeof text - 1)
 
 #define HEAD_MAX (512 + LAJU_HEADERS_MAX) /* a response's head */
-#define DECISION_MAX 320                  /* one decision's JSON: 95 bytes of names, a rule's name, five numbers */
+#define DECISION_MAX 320                  /* one decision's JSON: 115 bytes of names, a rule's name, five numbers */
 
 /* ---- bodies ---- */
 
@@ -17,9 +17,11 @@ static char *put_ms(char *to, int64_t us) {
   return to + laju_decimal(to, (us + 999) / 1000);
 }
 
-/* A decision's members, without the closing brace. */
+/* A decision's members, without the closing brace. One in shadow refuses nothing, and says what it would have done. */
 static char *put_members(char *to, const laju_check *check, const laju_decision *decision) {
-  to = decision->allowed ? PUT(to, "{\"allowed\":true,\"rule\":\"") : PUT(to, "{\"allowed\":false,\"rule\":\"");
+  bool shadow = check->rule->shadow;
+  to = decision->allowed || shadow ? PUT(to, "{\"allowed\":true,\"rule\":\"")
+                                   : PUT(to, "{\"allowed\":false,\"rule\":\"");
   size_t name_len = strlen(check->rule->name);
   memcpy(to, check->rule->name, name_len);
   to = PUT(to + name_len, "\",\"limit\":");
@@ -27,11 +29,14 @@ static char *put_members(char *to, const laju_check *check, const laju_decision 
   to = PUT(to, ",\"remaining\":");
   to += laju_decimal(to, decision->remaining);
   to = PUT(to, ",\"retry_after_ms\":");
-  to = decision->retry_after_us == LAJU_NEVER ? PUT(to, "null") : put_ms(to, decision->retry_after_us);
+  int64_t retry_after_us = shadow ? 0 : decision->retry_after_us;
+  to = retry_after_us == LAJU_NEVER ? PUT(to, "null") : put_ms(to, retry_after_us);
   to = PUT(to, ",\"reset_after_ms\":");
   to = put_ms(to, decision->reset_after_us);
   to = PUT(to, ",\"delay_ms\":");
-  return put_ms(to, decision->delay_us);
+  to = put_ms(to, decision->delay_us);
+  if (!shadow) return to;
+  return decision->allowed ? PUT(to, ",\"shadow\":\"allowed\"") : PUT(to, ",\"shadow\":\"denied\"");
 }
 
 static char *put_list(char *to, const laju_check *checks, const laju_decision *decisions, size_t count) {
@@ -132,29 +137,30 @@ static void reply_note(laju_http_date *date, int64_t now_us, const laju_ask *ask
 }
 
 /* The head tells the body's length, so the body is written first, behind room for the head, and then moved up to it. */
-static void reply_decisions(laju_http_date *date, const laju_batch *batch, const laju_ask *ask, laju_buffer *out) {
+static void reply_decisions(laju_http_date *date, const laju_terms *terms, const laju_batch *batch, const laju_ask *ask,
+                            laju_buffer *out) {
   size_t count = ask->count;
   char *to = laju_buffer_reserve(out, HEAD_MAX + (count + 1) * DECISION_MAX);
   if (to == NULL) return;
+  const laju_check *checks = &batch->checks[ask->first];
   const laju_decision *decisions = &batch->decisions[ask->first];
   bool batched = ask->form == LAJU_HTTP_BATCH;
-  size_t tightest = batched ? 0 : laju_decision_tightest(decisions, count);
+  size_t tightest = batched ? 0 : laju_headers_tightest(checks, decisions, count);
   char *body = to + HEAD_MAX;
   size_t body_len = (size_t)(put_body(body, batch, ask, tightest) - body);
   char *at = put_head(to, date, batch->now_us, batched || ask->allowed ? 200 : 429, ask, body_len);
-  if (!batched) {
-    at += laju_headers_write(at, &batch->checks[ask->first], decisions, count, tightest, batch->now_us);
-  }
+  if (!batched) at += laju_headers_write(at, terms, checks, decisions, count, tightest, batch->now_us);
   at = PUT(at, "\r\n");
   memmove(at, body, body_len);
   out->len += (size_t)(at - to) + body_len;
 }
 
-void laju_http_reply(laju_http_date *date, const laju_batch *batch, const laju_ask *ask, laju_buffer *out) {
+void laju_http_reply(laju_http_date *date, const laju_terms *terms, const laju_batch *batch, const laju_ask *ask,
+                     laju_buffer *out) {
   if (ask->kind == LAJU_ASK_NOTE) {
     reply_note(date, batch->now_us, ask, batch->notes + ask->first, out);
   } else {
-    reply_decisions(date, batch, ask, out);
+    reply_decisions(date, terms, batch, ask, out);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "proto/batch.h"
 #include "proto/http_problem.h"
+#include "proto/service.h"
 
 /* An ask's `form`. A note's is its status, and its bytes are the body; LAJU_HTTP_CONTINUE has none. */
 enum {
@@ -30,8 +31,9 @@ typedef struct laju_http_date {
   bool known;
 } laju_http_date;
 
-/* Appends the response to one decided ask. */
-void laju_http_reply(laju_http_date *date, const laju_batch *batch, const laju_ask *ask, laju_buffer *out);
+/* Appends the response to one decided ask. `terms` say which header fields are shown. */
+void laju_http_reply(laju_http_date *date, const laju_terms *terms, const laju_batch *batch, const laju_ask *ask,
+                     laju_buffer *out);
 
 /* Appends the connection's last response, to a request that never became an ask. */
 void laju_http_reply_problem(laju_http_date *date, int64_t now_us, const laju_problem *problem, laju_buffer *out);

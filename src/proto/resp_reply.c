@@ -136,21 +136,23 @@ static inline int64_t whole(int64_t us, uint64_t unit_us) {
   return us <= 0 ? us : (int64_t)(((uint64_t)us + unit_us - 1) / unit_us);
 }
 
-static inline char *put_check(char *to, const laju_decision *decision) {
-  to = put_integer(to, decision->allowed);
+/* A rule in shadow refuses nothing. */
+static inline char *put_check(char *to, const laju_check *check, const laju_decision *decision) {
+  bool allowed = decision->allowed || check->rule->shadow;
+  to = put_integer(to, allowed);
   to = put_integer(to, decision->limit);
   to = put_integer(to, decision->remaining);
-  to = put_integer(to, whole(decision->retry_after_us, 1000));
+  to = put_integer(to, allowed ? 0 : whole(decision->retry_after_us, 1000));
   to = put_integer(to, whole(decision->reset_after_us, 1000));
   return put_integer(to, whole(decision->delay_us, 1000));
 }
 
-static char *put_all(char *to, const laju_ask *ask, const laju_decision *decisions) {
+static char *put_all(char *to, const laju_ask *ask, const laju_check *checks, const laju_decision *decisions) {
   *to++ = '*';
   to += laju_decimal(to, 1 + 6 * (int64_t)ask->count);
   to = put_text(to, "\r\n", 2);
   to = put_integer(to, ask->allowed);
-  for (uint32_t i = 0; i < ask->count; i++) to = put_check(to, &decisions[i]);
+  for (uint32_t i = 0; i < ask->count; i++) to = put_check(to, &checks[i], &decisions[i]);
   return to;
 }
 
@@ -163,14 +165,14 @@ static inline char *put_throttle(char *to, const laju_decision *decision) {
   return put_integer(to, whole(decision->reset_after_us, 1000000));
 }
 
-static char *put_each(char *to, const laju_ask *ask, const laju_decision *decisions) {
+static char *put_each(char *to, const laju_ask *ask, const laju_check *checks, const laju_decision *decisions) {
   bool resp3 = (ask->flags & LAJU_RESP_FLAG_RESP3) != 0;
   *to++ = '*';
   to += laju_decimal(to, ask->count);
   to = put_text(to, "\r\n", 2);
   for (uint32_t i = 0; i < ask->count; i++) {
     const laju_decision *decision = &decisions[i];
-    if (decision->allowed) {
+    if (decision->allowed || checks[i].rule->shadow) {
       to = put_integer(to, decision->remaining);
     } else if (decision->retry_after_us == LAJU_NEVER) {
       to = resp3 ? put_text(to, "_\r\n", 3) : put_text(to, "$-1\r\n", 5);
@@ -216,12 +218,13 @@ static inline size_t reply_max(const laju_ask *ask) {
 
 static char *put_reply(char *to, const laju_ask *ask, const laju_batch *batch) {
   if (ask->kind == LAJU_ASK_NOTE) return put_text(to, batch->notes + ask->first, ask->count);
+  const laju_check *checks = &batch->checks[ask->first];
   const laju_decision *decisions = &batch->decisions[ask->first];
   switch (ask->form) {
-    case LAJU_RESP_FORM_CHECK: return put_check(put_text(to, "*6\r\n", 4), decisions);
+    case LAJU_RESP_FORM_CHECK: return put_check(put_text(to, "*6\r\n", 4), checks, decisions);
     case LAJU_RESP_FORM_THROTTLE: return put_throttle(to, decisions);
-    case LAJU_RESP_FORM_EACH: return put_each(to, ask, decisions);
-    case LAJU_RESP_FORM_ALL: return put_all(to, ask, decisions);
+    case LAJU_RESP_FORM_EACH: return put_each(to, ask, checks, decisions);
+    case LAJU_RESP_FORM_ALL: return put_all(to, ask, checks, decisions);
     default: return put_integer(to, ask->known);
   }
 }

@@ -9,6 +9,8 @@
 
 #define NOW_US INT64_C(1700000000000000)
 
+static const laju_terms shown = {.show_x_ratelimit = true, .show_ratelimit = true};
+
 static laju_rule rule_of(const char *line) {
   laju_rule rule;
   char why[LAJU_TEXT_SIZE];
@@ -18,8 +20,8 @@ static laju_rule rule_of(const char *line) {
 
 static void writes(const laju_check *checks, const laju_decision *decisions, size_t count, const char *expected) {
   char text[LAJU_HEADERS_MAX + 1];
-  size_t tightest = laju_decision_tightest(decisions, count);
-  text[laju_headers_write(text, checks, decisions, count, tightest, NOW_US)] = '\0';
+  size_t tightest = laju_headers_tightest(checks, decisions, count);
+  text[laju_headers_write(text, &shown, checks, decisions, count, tightest, NOW_US)] = '\0';
   assert_string_equal(text, expected);
 }
 
@@ -69,7 +71,7 @@ static void policy_is(const char *line, const char *expected) {
   laju_check check = {.rule = &rule};
   laju_decision decision = {.allowed = true, .limit = rule.capacity, .remaining = rule.capacity};
   char text[LAJU_HEADERS_MAX + 1];
-  text[laju_headers_write(text, &check, &decision, 1, 0, NOW_US)] = '\0';
+  text[laju_headers_write(text, &shown, &check, &decision, 1, 0, NOW_US)] = '\0';
   const char *policy = strstr(text, "RateLimit-Policy: ");
   assert_non_null(policy);
   policy += strlen("RateLimit-Policy: ");
@@ -115,10 +117,10 @@ static void retry_after_is_the_longest_wait(void **state) {
       {.limit = 10, .retry_after_us = 9000000, .more_after_us = 7000001, .reset_after_us = 7000001},
   };
   char text[LAJU_HEADERS_MAX + 1];
-  text[laju_headers_write(text, checks, decisions, 2, 1, NOW_US)] = '\0';
+  text[laju_headers_write(text, &shown, checks, decisions, 2, 1, NOW_US)] = '\0';
   assert_non_null(strstr(text, "\r\nRetry-After: 9\r\n"));
   decisions[0].retry_after_us = LAJU_NEVER;
-  text[laju_headers_write(text, checks, decisions, 2, 0, NOW_US)] = '\0';
+  text[laju_headers_write(text, &shown, checks, decisions, 2, 0, NOW_US)] = '\0';
   assert_null(strstr(text, "Retry-After"));
 }
 
@@ -128,8 +130,8 @@ static void a_reset_is_the_same_instant_anywhere_in_a_tick(void **state) {
   laju_check check = {.rule = &rule};
   laju_decision decision = {.allowed = true, .limit = 10, .remaining = 9, .reset_after_us = 20000000};
   char at_first[LAJU_HEADERS_MAX], at_last[LAJU_HEADERS_MAX];
-  size_t len = laju_headers_write(at_first, &check, &decision, 1, 0, NOW_US);
-  assert_int_equal(laju_headers_write(at_last, &check, &decision, 1, 0, NOW_US + 99999), len);
+  size_t len = laju_headers_write(at_first, &shown, &check, &decision, 1, 0, NOW_US);
+  assert_int_equal(laju_headers_write(at_last, &shown, &check, &decision, 1, 0, NOW_US + 99999), len);
   assert_memory_equal(at_first, at_last, len);
 }
 
@@ -152,11 +154,56 @@ static void the_longest_wait_and_sixteen_long_names_fit(void **state) {
                                    .reset_after_us = LAJU_WAIT_MAX_US};
   }
   char text[LAJU_HEADERS_MAX + 1];
-  size_t len = laju_headers_write(text, checks, decisions, LAJU_CHECKS_MAX, 0, LAJU_TIME_MAX_US);
+  size_t len = laju_headers_write(text, &shown, checks, decisions, LAJU_CHECKS_MAX, 0, LAJU_TIME_MAX_US);
   assert_true(len < LAJU_HEADERS_MAX);
   text[len] = '\0';
   assert_non_null(strstr(text, "X-RateLimit-Reset: 18014398455\r\n")); /* 2^53 - 1 us after its tick of 100 s */
   assert_non_null(strstr(text, "\r\nRetry-After: 9007199255\r\n"));
+}
+
+static void what_is_not_to_be_shown_is_not(void **state) {
+  (void)state;
+  laju_rule rule = rule_of("a=5/1m fixed-window");
+  laju_check check = {.rule = &rule};
+  laju_decision decision = {.limit = 5, .retry_after_us = 1, .more_after_us = 1, .reset_after_us = 1};
+  laju_terms x_only = {.show_x_ratelimit = true}, none = {0};
+  char text[LAJU_HEADERS_MAX + 1];
+  text[laju_headers_write(text, &x_only, &check, &decision, 1, 0, NOW_US)] = '\0';
+  assert_string_equal(
+      text, "X-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 1700000001\r\nRetry-After: 1\r\n");
+  text[laju_headers_write(text, &none, &check, &decision, 1, 0, NOW_US)] = '\0';
+  assert_string_equal(text, "Retry-After: 1\r\n");
+}
+
+static void a_reset_may_count_from_now(void **state) {
+  (void)state;
+  laju_rule rule = rule_of("a=5/1m fixed-window");
+  laju_check check = {.rule = &rule};
+  laju_decision decision = {.allowed = true, .limit = 5, .remaining = 4, .reset_after_us = 11000001};
+  laju_terms delta = {.show_x_ratelimit = true, .reset_is_delta = true};
+  char text[LAJU_HEADERS_MAX + 1];
+  text[laju_headers_write(text, &delta, &check, &decision, 1, 0, NOW_US)] = '\0';
+  assert_non_null(strstr(text, "\r\nX-RateLimit-Reset: 12\r\n"));
+}
+
+static void a_rule_in_shadow_is_not_told_of(void **state) {
+  (void)state;
+  laju_rule ghost = rule_of("ghost=1/1m fixed-window"), a = rule_of("a=5/1m fixed-window");
+  ghost.shadow = true;
+  laju_check checks[] = {{.rule = &ghost}, {.rule = &a}};
+  laju_decision decisions[] = {
+      {.limit = 1, .retry_after_us = 60000000, .more_after_us = 60000000, .reset_after_us = 60000000},
+      {.allowed = true, .limit = 5, .remaining = 4, .more_after_us = 9000000, .reset_after_us = 9000000},
+  };
+  assert_int_equal(laju_headers_tightest(checks, decisions, 2), 1);
+  writes(checks, decisions, 2,
+         "X-RateLimit-Limit: 5\r\n"
+         "X-RateLimit-Remaining: 4\r\n"
+         "X-RateLimit-Reset: 1700000009\r\n"
+         "RateLimit-Policy: \"a\";q=5;w=60\r\n"
+         "RateLimit: \"a\";r=4;t=9\r\n");
+  assert_int_equal(laju_headers_tightest(checks, decisions, 1), 0);
+  writes(checks, decisions, 1, "");
 }
 
 int main(void) {
@@ -168,6 +215,9 @@ int main(void) {
       cmocka_unit_test(each_rule_is_told_once_by_its_tightest_decision),
       cmocka_unit_test(retry_after_is_the_longest_wait),
       cmocka_unit_test(a_reset_is_the_same_instant_anywhere_in_a_tick),
+      cmocka_unit_test(what_is_not_to_be_shown_is_not),
+      cmocka_unit_test(a_reset_may_count_from_now),
+      cmocka_unit_test(a_rule_in_shadow_is_not_told_of),
       cmocka_unit_test(the_longest_wait_and_sixteen_long_names_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static inline void door_must(bool ok) {
 static inline void door_open(door *d, const laju_codec *codec) {
   static const char *const lines[] = {
       "login=5/1m token-bucket burst 10", "api=100/1m fixed-window", "queue=10/1s leaky-bucket burst 5", "none=0/1m",
-      "dear=10/1m fixed-window cost 4",
+      "dear=10/1m fixed-window cost 4",   "ghost=1/1m token-bucket",
   };
   laju_rule rule;
   laju_policy policies[sizeof lines / sizeof lines[0]];
@@ -42,6 +42,7 @@ static inline void door_open(door *d, const laju_codec *codec) {
   size_t count = sizeof lines / sizeof lines[0];
   for (size_t i = 0; i < count; i++) {
     door_must(laju_rule_parse(&rule, lines[i], why) == 0);
+    rule.shadow = strncmp(lines[i], "ghost", 5) == 0;
     laju_policy_init(&policies[i], &rule);
   }
   *d = (door){0};

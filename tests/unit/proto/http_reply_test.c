@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+static const laju_terms shown = {.show_x_ratelimit = true, .show_ratelimit = true};
+
 /* The Date field of a reply that was decided at `now_us`. */
 static void dates(laju_http_date *date, int64_t now_us, const char *expected) {
   laju_problem problem = {.status = 408, .detail = "late", .list = "", .index = LAJU_PROBLEM_NO_INDEX};
@@ -51,9 +53,9 @@ static void the_longest_decisions_fit(void **state) {
   laju_http_date date = {0};
   laju_buffer out = {0};
   laju_ask all = {.kind = LAJU_ASK_ALL, .form = LAJU_HTTP_CHECKS, .count = LAJU_CHECKS_MAX};
-  laju_http_reply(&date, batch, &all, &out);
+  laju_http_reply(&date, &shown, batch, &all, &out);
   laju_ask each = {.kind = LAJU_ASK_EACH, .form = LAJU_HTTP_BATCH, .count = LAJU_EACH_MAX};
-  laju_http_reply(&date, batch, &each, &out);
+  laju_http_reply(&date, &shown, batch, &each, &out);
   laju_buffer_add(&out, "", 1);
   const char *second = strstr(out.data + 1, "HTTP/1.1 200 OK\r\n");
   assert_non_null(second);

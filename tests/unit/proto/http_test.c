@@ -124,6 +124,29 @@ static void a_list_of_one_check_still_has_decisions(void **state) {
   holds(reply, "\"delay_ms\":0,\"decisions\":[" LOGIN_9 "]}");
 }
 
+#define GHOST "{\"rule\":\"ghost\",\"key\":\"user:42\"}"
+
+static void a_rule_in_shadow_says_what_it_would_have_done(void **state) {
+  const char *reply = asked(*state, post("/v1/check", GHOST));
+  starts(reply, "HTTP/1.1 200 OK\r\n");
+  holds(reply, ",\"delay_ms\":0,\"shadow\":\"allowed\"}");
+  reply = asked(*state, post("/v1/check", GHOST));
+  starts(reply, "HTTP/1.1 200 OK\r\n");
+  assert_null(strstr(reply, "RateLimit"));
+  assert_null(strstr(reply, "Retry-After"));
+  holds(reply,
+        "{\"allowed\":true,\"rule\":\"ghost\",\"limit\":1,\"remaining\":0,\"retry_after_ms\":0,"
+        "\"reset_after_ms\":60000,\"delay_ms\":0,\"shadow\":\"denied\"}");
+}
+
+static void a_rule_in_shadow_does_not_speak_for_an_enforced_one(void **state) {
+  asked(*state, post("/v1/check", GHOST));
+  const char *reply =
+      asked(*state, post("/v1/check", "{\"checks\":[" GHOST ",{\"rule\":\"login\",\"key\":\"user:42\"}]}"));
+  holds(reply, LOGIN_HEADERS_9 "\r\n{\"allowed\":true,\"rule\":\"login\",\"limit\":10,\"remaining\":9,");
+  holds(reply, "\"decisions\":[{\"allowed\":true,\"rule\":\"ghost\",");
+}
+
 static void a_batch_is_answered_200_with_a_list_and_no_limit_headers(void **state) {
   const char *reply = asked(*state, post("/v1/batch",
                                          "[{\"rule\":\"login\",\"key\":\"user:42\"},"
@@ -578,6 +601,8 @@ int main(void) {
       CLAIM(a_queue_tells_the_delay_in_whole_milliseconds),
       CLAIM(several_checks_are_charged_all_or_none),
       CLAIM(a_list_of_one_check_still_has_decisions),
+      CLAIM(a_rule_in_shadow_says_what_it_would_have_done),
+      CLAIM(a_rule_in_shadow_does_not_speak_for_an_enforced_one),
       CLAIM(a_batch_is_answered_200_with_a_list_and_no_limit_headers),
       CLAIM(a_malformed_batch_charges_nothing),
       CLAIM(a_thousand_checks_in_one_batch_and_again_in_the_same_bytes),

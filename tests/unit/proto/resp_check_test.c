@@ -150,6 +150,16 @@ static void a_bad_check_among_good_ones_charges_none(void **state) {
   assert_string_equal(door_ask(&on, "LAJU.PEEK api k"), "*6 :1 :10 :10 :0 :0 :0");
 }
 
+static void a_rule_in_shadow_refuses_nothing(void **state) {
+  (void)state;
+  assert_string_equal(door_ask(&on, "LAJU.CHECK ghost k"), "*6 :1 :1 :0 :0 :10000 :0");
+  assert_string_equal(door_ask(&on, "LAJU.CHECK ghost k"), "*6 :1 :1 :0 :0 :10000 :0");
+  assert_string_equal(door_ask(&on, "LAJU.CHECK ghost k 2"), "*6 :1 :1 :0 :0 :10000 :0"); /* "never" else */
+  assert_string_equal(door_ask(&on, "LAJU.ALL ghost k 1 api k 3"),
+                      "*13 :1 :1 :1 :0 :0 :10000 :0 :1 :10 :7 :0 :3000 :0");
+  assert_string_equal(door_ask(&on, "LAJU.MCHECK ghost 1 k j k"), "*3 :0 :0 :0");
+}
+
 /* ---- LAJU.MCHECK ---- */
 
 static void many_keys_are_answered_with_one_integer_each(void **state) {
@@ -307,6 +317,7 @@ int main(void) {
       DOOR_TEST(repeats_in_one_request_are_decided_in_order),
       DOOR_TEST(sixteen_checks_are_the_most_in_one_request),
       DOOR_TEST(a_bad_check_among_good_ones_charges_none),
+      DOOR_TEST(a_rule_in_shadow_refuses_nothing),
       DOOR_TEST(many_keys_are_answered_with_one_integer_each),
       DOOR_TEST(nil_where_waiting_cannot_help_in_either_protocol),
       DOOR_TEST(a_pipelined_hello_changes_what_follows_it_only),

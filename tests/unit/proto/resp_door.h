@@ -31,14 +31,16 @@ typedef struct door {
   bool closed;
 } door;
 
-/* api: 10 in 10 s, a token back each second; pair: the same, costing 2 by itself; queue: leaky, 10 in 10 s; none: nothing. */
+/* api: 10 in 10 s, a token back each second; pair: the same, costing 2 by itself; queue: leaky, 10 in 10 s; none: nothing;
+ * ghost: 1 in 10 s, in shadow. */
 static inline void door_open(door *on) {
   static const char *const lines[] = {"api=10/10s token-bucket", "pair=10/10s token-bucket",
-                                      "queue=10/10s leaky-bucket", "none=0/10s token-bucket"};
-  laju_rule rules[4];
-  laju_policy policies[4];
+                                      "queue=10/10s leaky-bucket", "none=0/10s token-bucket",
+                                      "ghost=1/10s token-bucket"};
+  laju_rule rules[5];
+  laju_policy policies[5];
   *on = (door){.now_us = DOOR_TIME_US};
-  for (size_t i = 0; i < 4; i++) {
+  for (size_t i = 0; i < 5; i++) {
     const char *end = strchr(lines[i], '=');
     bool leaky = strstr(lines[i], "leaky") != NULL;
     assert_int_equal(
@@ -47,10 +49,11 @@ static inline void door_open(door *on) {
         0);
   }
   rules[1].cost = 2;
-  for (size_t i = 0; i < 4; i++) laju_policy_init(&policies[i], &rules[i]);
+  rules[4].shadow = true;
+  for (size_t i = 0; i < 5; i++) laju_policy_init(&policies[i], &rules[i]);
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   assert_int_equal(laju_limiter_new(&on->limiter, &options), 0);
-  assert_int_equal(laju_ruleset_new(&on->rules, policies, 4), 0);
+  assert_int_equal(laju_ruleset_new(&on->rules, policies, 5), 0);
   on->batch = malloc(sizeof *on->batch);
   on->connection = calloc(1, laju_resp_codec.connection_size);
   assert_non_null(on->batch);
