@@ -279,7 +279,7 @@ static void info_tells_what_clients_look_for(void **state) {
   assert_non_null(strstr(reply, "laju_version:" LAJU_VERSION " "));
   assert_non_null(strstr(reply, "loading:0 "));
   assert_non_null(strstr(reply, "role:master "));
-  assert_non_null(strstr(reply, "rules:4 keys:0 "));
+  assert_non_null(strstr(reply, "rules:5 keys:0 "));
   atomic_store(&on.service.stage, LAJU_STARTING);
   assert_string_equal(door_ask(&on, "INFO persistence"), "$26 # Persistence loading:1 ");
   assert_string_equal(door_ask(&on, "INFO nothing"), "$0 ");
