@@ -106,14 +106,22 @@ size_t laju_decimal(char *to, int64_t value) {
   if (negative) *to++ = '-';
   unsigned len = count_digits(left);
   char *at = to + len;
-  for (; left >= 100; left /= 100) {
-    at -= 2;
-    memcpy(at, pairs + 2 * (left % 100), 2);
+  for (; left >= 10000; left /= 10000) {
+    unsigned four = (unsigned)(left % 10000);
+    at -= 4;
+    memcpy(at, pairs + 2 * (four / 100), 2);
+    memcpy(at + 2, pairs + 2 * (four % 100), 2);
   }
-  if (left >= 10) {
-    memcpy(at - 2, pairs + 2 * left, 2);
+  unsigned last = (unsigned)left;
+  if (last >= 100) {
+    at -= 2;
+    memcpy(at, pairs + 2 * (last % 100), 2);
+    last /= 100;
+  }
+  if (last >= 10) {
+    memcpy(at - 2, pairs + 2 * last, 2);
   } else {
-    at[-1] = (char)('0' + left);
+    at[-1] = (char)('0' + last);
   }
   return len + negative;
 }

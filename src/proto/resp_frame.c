@@ -125,8 +125,13 @@ static laju_resp_step refuse(laju_resp_reader *reader, laju_resp_step step, walk
 }
 
 /* The array's own header, "*3\r\n". WHOLE: `out->size` is its bytes, `*count` its arguments, 0 for none. */
-static laju_resp_step read_array_header(const char *bytes, const char *end, bool stranger, uint32_t *count,
-                                        laju_resp_request *out) {
+static inline laju_resp_step read_array_header(const char *bytes, const char *end, bool stranger, uint32_t *count,
+                                               laju_resp_request *out) {
+  if (end - bytes >= 4 && is_digit(bytes[1]) && bytes[2] == '\r' && bytes[3] == '\n') { /* nearly always */
+    out->size = 4;
+    *count = (uint32_t)(bytes[1] - '0');
+    return LAJU_RESP_WHOLE;
+  }
   int64_t value;
   int used = read_length(bytes + 1, end, &value);
   if (used == 0) return LAJU_RESP_PART;
