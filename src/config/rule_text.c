@@ -25,9 +25,10 @@ static bool is(word w, const char *text) {
   return strlen(text) == w.len && memcmp(w.text, text, w.len) == 0;
 }
 
-/* Puts the field's name before a complaint. */
+/* Puts the field's name before a complaint, of which the end may be lost. */
 static void blame(laju_rule_field field, const char *complaint, char why[LAJU_TEXT_SIZE]) {
-  snprintf(why, LAJU_TEXT_SIZE, "%s: %s", laju_rule_field_names[field], complaint);
+  const char *name = laju_rule_field_names[field];
+  snprintf(why, LAJU_TEXT_SIZE, "%s: %.*s", name, (int)(LAJU_TEXT_SIZE - strlen(name) - 3), complaint);
 }
 
 static int set(laju_rule_draft *draft, laju_rule_field field, word value, char why[LAJU_TEXT_SIZE]) {
