@@ -117,15 +117,15 @@ static void add_records(laju_buffer *to, const laju_ask *asks, size_t count) {
 
 void laju_script_call(const laju_script *script, const laju_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to) {
-  add_bulk_head(to, '*', 4 + count + (pin != NULL ? 2 : 0));
+  bool pin_time = pin != NULL, pin_life = pin_time && pin->px_ms > 0;
+  add_bulk_head(to, '*', 4 + count + pin_time + pin_life);
   add_bulk(to, "EVALSHA", 7);
   add_bulk(to, script->sha1, 40);
   add_bulk_int(to, (int64_t)count);
   for (size_t i = 0; i < count; i++) add_bulk(to, asks[i].name, asks[i].name_len);
   add_records(to, asks, count);
-  if (pin == NULL) return;
-  add_bulk_int(to, pin->now_us);
-  add_bulk_int(to, pin->px_ms);
+  if (pin_time) add_bulk_int(to, pin->now_us);
+  if (pin_life) add_bulk_int(to, pin->px_ms);
 }
 
 /* ---- replies ---- */

@@ -44,7 +44,7 @@ typedef struct laju_ask {
   bool joined;  /* belongs to the same request as the next ask; never on a call's last */
 } laju_ask;
 
-/* For tests: the time that the script takes for Redis' own, and a time to live in place of the rule's. */
+/* For tests: the time that the script takes for Redis' own, and a time to live in place of the rule's (0: the rule's). */
 typedef struct laju_script_pin {
   int64_t now_us;
   int64_t px_ms;

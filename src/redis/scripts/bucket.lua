@@ -2,15 +2,12 @@
 -- Returns the state as it was found; whether the check is allowed; and where it charges: the next bytes and, where the
 -- key's time to live has to be set anew, for how many ticks.
 local function bucket(value, now, far, period, limit, capacity, cost, at_most)
-  local used, last, none = 0, 0, true
-  if value then
-    used, last = struct.unpack('<I8I8', value)
-    none = false
-  end
+  local used, last = 0, 0
+  if value then used, last = struct.unpack('<I8I8', value) end
   local found = {used, last}
   local ahead = last - now
   if ahead > far then -- a clock was wrong: the key starts fresh
-    used, ahead, none = 0, 0, true
+    used, ahead = 0, 0
   elseif ahead > 0 then
     now = last
   else
@@ -30,8 +27,8 @@ local function bucket(value, now, far, period, limit, capacity, cost, at_most)
   local live
   if capacity > limit then
     live = 2 * math.ceil(capacity * period / limit) + ahead
-  elseif none or last - last % period ~= now - now % period then -- another slot
-    live = 2 * period + ahead
+  elseif not value or last - last % period ~= now - now % period then -- another slot: never one ahead of the clock
+    live = 2 * period
   end
   return found, true, struct.pack('<I8I8', used + cost * period, now), live
 end

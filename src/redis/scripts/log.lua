@@ -51,7 +51,7 @@ local function sliding_log()
       if newest > ring.now - period then ring.gone = expired(ring, ring.now - period) end
       if newest - newest % period == ring.now - ring.now % period then return end -- the same slot
     end
-    ring.live = 2 * period + ring.ahead
+    ring.live = 2 * period
   end
 
   -- Ticks until the i-th oldest of the live tokens expires; those not yet written count from now.
