@@ -10,6 +10,7 @@
 -- request's earlier checks count as charged where they are allowed); for a log the decision, in ticks. A request with an
 -- error among its checks is not charged; nor does it disturb the others. Denials and peeks write nothing.
 local LOG, LONGEST_PX = 4, 9007199254740 -- 2^53 us
+local pcall = redis.pcall
 local ops = ARGV[1]
 local now_us
 if ARGV[2] then
@@ -22,40 +23,39 @@ end
 -- What is known of the keys where there are several: their bytes, as this call read or wrote them.
 local known = KEYS[2] and {}
 if known and ops:byte(2) >= 4 then
-  local values = redis.pcall('MGET', unpack(KEYS))
+  local values = pcall('MGET', unpack(KEYS))
   if not values.err then
     -- nil may also be a key of another type: those are asked for one by one
     for i = 1, #KEYS do known[KEYS[i]] = values[i] or nil end
   end
 end
 
-local log -- the sliding log's law, once it is needed
-local reply = {now_us}
-local changes, order, refused -- of a request of several checks that is under way: by key, the keys in order, "charge none"
-
--- Writes one key's next state (a log's: its ring).
-local function write(key, next, live, tick)
+-- Writes one key's next state (a log's: its ring). Returns the error, where there is one.
+local function write(key, next, live, tick, known, log)
   local px
   if live then px = ARGV[3] or math.min(math.ceil(live * tick / 1000), LONGEST_PX) end
-  local done
-  if type(next) == 'table' then
-    done = log.write(next, px)
-  elseif px then
-    done = redis.pcall('SET', key, next, 'PX', px)
+  if log then return log.write(next, px) end
+  if px then
+    local done = redis.pcall('SET', key, next, 'PX', px)
+    if done.err then return done end
   else
-    done = redis.pcall('SETRANGE', key, '0', next)
+    local done = redis.pcall('SETRANGE', key, '0', next)
+    if done ~= 16 then return done end
   end
-  if type(done) == 'table' and done.err then return done end
-  if known and type(next) == 'string' then known[key] = next end
+  if known then known[key] = next end
 end
 
+local log -- the sliding log's law, once it is needed
+local reply = known and {now_us, unpack(KEYS)} or {now_us, false} -- as long as it will be
+local changes, order, refused -- of a request of several checks that is under way: by key, the keys in order, "charge none"
 local done, at = 0, 1
 while at <= #ops do
   local algorithm, flags, count, period, limit, capacity, tick, cost
   algorithm, flags, count, period, limit, capacity, tick, cost, at = struct.unpack('<I1I1I2I4I4I4I4I4', ops, at)
   local goes_on, at_most = flags % 2 == 1, flags % 4 >= 2
   local now = (now_us - now_us % tick) / tick
-  local far = math.max(period, math.ceil(10000000 / tick)) -- a time held further ahead is a clock's mistake
+  local far = 10000000 / tick -- a time held further ahead than this or the period is a clock's mistake
+  if far < period then far = period end
 
   for i = done + 1, done + count do
     local key = KEYS[i]
@@ -73,7 +73,7 @@ while at <= #ops do
       local value
       if change then value = change.next elseif known then value = known[key] end
       if value == nil then
-        value = redis.pcall('GET', key)
+        value = pcall('GET', key)
         if known then known[key] = value end
       end
       if value and value.err then
@@ -89,7 +89,7 @@ while at <= #ops do
     reply[i + 1] = found
 
     if not goes_on and not changes then -- alone
-      if next then reply[i + 1] = write(key, next, live, tick) or found end
+      if next then reply[i + 1] = write(key, next, live, tick, known, algorithm == LOG and log) or found end
     else
       changes, order = changes or {}, order or {}
       if not allowed then
@@ -97,14 +97,14 @@ while at <= #ops do
       elseif change then
         change.next, change.live = next or change.next, live or change.live
       elseif next then
-        changes[key] = {next = next, live = live, tick = tick, place = i + 1}
+        changes[key] = {next = next, live = live, tick = tick, log = algorithm == LOG and log, place = i + 1}
         order[#order + 1] = key
       end
       if not goes_on then
         if not refused then
           for _, name in ipairs(order) do
             local c = changes[name]
-            local failed = write(name, c.next, c.live, c.tick)
+            local failed = write(name, c.next, c.live, c.tick, known, c.log)
             if failed then reply[c.place] = failed end
           end
         end

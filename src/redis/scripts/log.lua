@@ -104,16 +104,21 @@ local function sliding_log()
         .. ('\0'):rep(8 * (capacity - ring.count - fit))
   end
 
-  -- Writes what is pending. `px`: the key's time to live in ms, nil to keep what it has. Returns what the first write did.
+  -- Writes what is pending. `px`: the key's time to live in ms, nil to keep what it has. Returns the error,
+  -- where there is one: only the first write may fail.
   function law.write(ring, px)
     local added = struct.pack('<I8', ring.now)
     local count = ring.count - ring.gone + ring.pending
     local capacity = math.max(ring.capacity, CAPACITY_MIN)
     while capacity < count do capacity = 2 * capacity end
     if capacity > ring.capacity then
-      local bytes = grown(ring, capacity, added)
-      if px then return redis.pcall('SET', ring.key, bytes, 'PX', px) end
-      return redis.pcall('SET', ring.key, bytes, 'KEEPTTL')
+      local bytes, done = grown(ring, capacity, added)
+      if px then
+        done = redis.pcall('SET', ring.key, bytes, 'PX', px)
+      else
+        done = redis.pcall('SET', ring.key, bytes, 'KEEPTTL')
+      end
+      return done.err and done
     end
     local slot = (ring.head + ring.count) % capacity
     local fit = math.min(ring.pending, capacity - slot)
@@ -122,7 +127,6 @@ local function sliding_log()
     if fit < ring.pending then redis.call('SETRANGE', ring.key, HEADER, added:rep(ring.pending - fit)) end
     redis.call('SETRANGE', ring.key, '4', struct.pack('<I4I4', (ring.head + ring.gone) % capacity, count))
     if px then redis.call('PEXPIRE', ring.key, px) end
-    return done
   end
 
   return law

@@ -1,0 +1,252 @@
+/* Decisions a second of the script alone, on the Redis at 127.0.0.1:PORT, which is emptied.
+ *
+ *     redis_scripts PORT ROUNDS
+ *
+ * CONNECTIONS connections in lockstep: a pipeline is written to each, then the replies of each are read. Every operation
+ * is measured once a round, in turn, so that a machine that changes its pace changes it for all. "cpu" is the server's own
+ * time, which others on the machine disturb least.
+ */
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "redis/keys.h"
+#include "redis/script.h"
+
+#define CONNECTIONS 50
+#define KEYS 10000
+#define DECISIONS 60000 /* of an operation and round */
+#define BATCH 50
+#define ROUNDS_MAX 9
+#define REPLIES_SIZE (1 << 20)
+
+typedef struct operation {
+  const char *name;
+  const laju_rule *rule; /* NULL: the plain command of that name */
+  size_t batch;          /* decisions of a command */
+  size_t pipeline;
+  bool mixed; /* rules in turn */
+  double rates[ROUNDS_MAX], cpus_us[ROUNDS_MAX];
+} operation;
+
+static int sockets[CONNECTIONS], control;
+static char replies[REPLIES_SIZE];
+static laju_rule rules[LAJU_ALGORITHMS];
+static char names[LAJU_ALGORITHMS][KEYS][LAJU_KEYS_NAME_MAX];
+static uint32_t name_lens[LAJU_ALGORITHMS][KEYS];
+static laju_script script;
+
+static void die(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static uint64_t random_below(uint64_t bound) {
+  static uint64_t x = 88172645463325252;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return x % bound;
+}
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- the wire ---- */
+
+static int connect_to(int port) {
+  int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0) die("connect");
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return fd;
+}
+
+static void send_all(int fd, const char *bytes, size_t len) {
+  while (len > 0) {
+    ssize_t sent = write(fd, bytes, len);
+    if (sent < 0) die("write");
+    bytes += sent;
+    len -= (size_t)sent;
+  }
+}
+
+/* Behind one whole reply, or NULL while bytes are missing. */
+static const char *skip_reply(const char *at, const char *end) {
+  const char *line = memchr(at, '\n', (size_t)(end - at));
+  if (line == NULL) return NULL;
+  long number = strtol(at + 1, NULL, 10);
+  line++;
+  switch (*at) {
+    case '*':
+      for (; number > 0 && line != NULL; number--) line = skip_reply(line, end);
+      return line;
+    case '$':
+      if (number < 0) return line;
+      return end - line < number + 2 ? NULL : line + number + 2;
+    case '-': fprintf(stderr, "%.*s", (int)(line - at), at); exit(1);
+    default: return line;
+  }
+}
+
+static void read_replies(int fd, size_t count) {
+  size_t len = 0;
+  const char *at = replies;
+  while (count > 0) {
+    ssize_t got = read(fd, replies + len, sizeof replies - len);
+    if (got <= 0) die("read");
+    len += (size_t)got;
+    for (const char *next; count > 0 && (next = skip_reply(at, replies + len)) != NULL; count--) at = next;
+  }
+}
+
+static void command(const char *bytes, size_t len) {
+  send_all(control, bytes, len);
+  read_replies(control, 1);
+}
+
+static double number_behind(const char *text) {
+  const char *at = strstr(replies, text);
+  return at != NULL ? strtod(at + strlen(text), NULL) : 0;
+}
+
+static double server_cpu_s(void) {
+  memset(replies, 0, 8192);
+  command("INFO cpu\r\n", 10);
+  return number_behind("used_cpu_user_main_thread:") + number_behind("used_cpu_sys_main_thread:");
+}
+
+/* ---- operations ---- */
+
+static void add_plain(laju_buffer *to, const operation *op, const char *return_1) {
+  size_t k = random_below(KEYS);
+  if (strcmp(op->name, "INCR") == 0) {
+    laju_buffer_add_format(to, "*2\r\n$4\r\nINCR\r\n$9\r\nkey:%05zu\r\n", k);
+  } else {
+    laju_buffer_add_format(to, "*4\r\n$7\r\nEVALSHA\r\n$40\r\n%s\r\n$1\r\n1\r\n$9\r\nkey:%05zu\r\n", return_1, k);
+  }
+}
+
+static void add_call(laju_buffer *to, const operation *op) {
+  laju_ask asks[BATCH];
+  for (size_t i = 0; i < op->batch; i++) {
+    size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - rules), k = random_below(KEYS);
+    asks[i] = (laju_ask){.rule = &rules[r], .name = names[r][k], .name_len = name_lens[r][k], .cost = 1};
+  }
+  laju_script_call(&script, asks, op->batch, NULL, to);
+}
+
+static void measure(operation *op, int round, const char *return_1) {
+  size_t pipelines = DECISIONS / op->batch / op->pipeline;
+  laju_buffer bytes = {0};
+  size_t *ends = calloc(pipelines + 1, sizeof *ends);
+  if (ends == NULL) die("calloc");
+  for (size_t p = 0; p < pipelines; p++) {
+    for (size_t i = 0; i < op->pipeline; i++) {
+      if (op->rule != NULL) {
+        add_call(&bytes, op);
+      } else {
+        add_plain(&bytes, op, return_1);
+      }
+    }
+    ends[p + 1] = bytes.len;
+  }
+  double cpu_s = server_cpu_s(), start_s = now_s();
+  for (size_t p = 0; p < pipelines; p += CONNECTIONS) {
+    size_t lanes = pipelines - p < CONNECTIONS ? pipelines - p : CONNECTIONS;
+    for (size_t c = 0; c < lanes; c++) send_all(sockets[c], bytes.data + ends[p + c], ends[p + c + 1] - ends[p + c]);
+    for (size_t c = 0; c < lanes; c++) read_replies(sockets[c], op->pipeline);
+  }
+  double took_s = now_s() - start_s, done = (double)(pipelines * op->pipeline * op->batch);
+  op->cpus_us[round] = (server_cpu_s() - cpu_s) / done * 1e6;
+  op->rates[round] = done / took_s;
+  free(ends);
+  laju_buffer_deinit(&bytes);
+}
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_size);
+  return values[count / 2];
+}
+
+/* ---- the run ---- */
+
+static void prepare(int port) {
+  control = connect_to(port);
+  for (size_t c = 0; c < CONNECTIONS; c++) sockets[c] = connect_to(port);
+  laju_keys keys;
+  if (laju_keys_init(&keys, "laju", 4) < 0 || laju_script_init(&script) < 0) die("libcrypto");
+  for (size_t r = 0; r < LAJU_ALGORITHMS; r++) {
+    uint64_t limit = r == LAJU_SLIDING_WINDOW_LOG ? 100 : 1000000; /* so that most are admitted, which costs the most */
+    if (laju_rule_init(&rules[r], "api", 3, (laju_algorithm)r, limit, 60000000, 0) < 0) die("rule");
+    for (size_t k = 0; k < KEYS; k++) {
+      char key[16];
+      laju_keys_subject subject = {.key = key, .key_len = (size_t)snprintf(key, sizeof key, "user:%05zu", k)};
+      name_lens[r][k] = (uint32_t)laju_keys_name(&keys, &rules[r], &subject, names[r][k]);
+    }
+  }
+  laju_keys_deinit(&keys);
+  laju_buffer load = {0};
+  laju_script_load(&load);
+  command(load.data, load.len);
+  laju_buffer_deinit(&load);
+  command("FLUSHALL\r\n", 10);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: redis_scripts PORT ROUNDS\n");
+    return 2;
+  }
+  int rounds = (int)strtol(argv[2], NULL, 10);
+  if (rounds < 1 || rounds > ROUNDS_MAX) return 2;
+  prepare((int)strtol(argv[1], NULL, 10));
+  command("SCRIPT LOAD \"return 1\"\r\n", 24);
+  char return_1[41] = {0};
+  memcpy(return_1, strchr(replies, '\n') + 1, 40);
+
+  const laju_rule *token = &rules[LAJU_TOKEN_BUCKET], *fixed = &rules[LAJU_FIXED_WINDOW];
+  const laju_rule *counter = &rules[LAJU_SLIDING_WINDOW_COUNTER], *log = &rules[LAJU_SLIDING_WINDOW_LOG];
+  operation operations[] = {
+      {.name = "INCR", .batch = 1, .pipeline = 16},
+      {.name = "EVALSHA return 1", .batch = 1, .pipeline = 16},
+      {.name = "token bucket", .rule = token, .batch = 1, .pipeline = 1},
+      {.name = "token bucket", .rule = token, .batch = 1, .pipeline = 16},
+      {.name = "token bucket", .rule = token, .batch = 1, .pipeline = 64},
+      {.name = "fixed window", .rule = fixed, .batch = 1, .pipeline = 16},
+      {.name = "sliding counter", .rule = counter, .batch = 1, .pipeline = 16},
+      {.name = "sliding log, limit 100", .rule = log, .batch = 1, .pipeline = 16},
+      {.name = "token bucket", .rule = token, .batch = BATCH, .pipeline = 1},
+      {.name = "token bucket", .rule = token, .batch = BATCH, .pipeline = 16},
+      {.name = "sliding counter", .rule = counter, .batch = BATCH, .pipeline = 16},
+      {.name = "four algorithms", .rule = token, .batch = BATCH, .pipeline = 16, .mixed = true},
+      {.name = "sliding log, limit 100", .rule = log, .batch = BATCH, .pipeline = 16},
+  };
+  enum { OPERATIONS = sizeof operations / sizeof *operations };
+  for (int round = 0; round < rounds; round++) {
+    for (size_t i = 0; i < OPERATIONS; i++) measure(&operations[i], round, return_1);
+  }
+  double incr_rate = median(operations[0].rates, rounds), incr_us = median(operations[0].cpus_us, rounds);
+  printf("%-24s %5s %8s %12s %9s %8s %8s\n", "", "batch", "pipeline", "decisions/s", "of INCR", "cpu us", "of INCR");
+  for (size_t i = 0; i < OPERATIONS; i++) {
+    operation *op = &operations[i];
+    double rate = median(op->rates, rounds), us = median(op->cpus_us, rounds);
+    printf("%-24s %5zu %8zu %12.0f %8.1f%% %8.2f %8.2f\n", op->name, op->batch, op->pipeline, rate, 100 * rate / incr_rate,
+           us, us / incr_us);
+  }
+  return 0;
+}
