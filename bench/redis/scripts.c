@@ -245,8 +245,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < OPERATIONS; i++) {
     operation *op = &operations[i];
     double rate = median(op->rates, rounds), us = median(op->cpus_us, rounds);
-    printf("%-24s %5zu %8zu %12.0f %8.1f%% %8.2f %8.2f\n", op->name, op->batch, op->pipeline, rate, 100 * rate / incr_rate,
-           us, us / incr_us);
+    printf("%-24s %5zu %8zu %12.0f %8.1f%% %8.2f %8.2f\n", op->name, op->batch, op->pipeline, rate,
+           100 * rate / incr_rate, us, us / incr_us);
   }
   return 0;
 }

@@ -29,7 +29,8 @@ static const laju_script script = {.sha1 = "012345678901234567890123456789012345
 
 #define HEAD "$7\r\nEVALSHA\r\n$40\r\n0123456789012345678901234567890123456789\r\n"
 
-static void assert_call(const laju_ask *asks, size_t count, const laju_script_pin *pin, const char *wanted, size_t len) {
+static void assert_call(const laju_ask *asks, size_t count, const laju_script_pin *pin, const char *wanted,
+                        size_t len) {
   laju_buffer buffer = {0};
   laju_script_call(&script, asks, count, pin, &buffer);
   assert_false(buffer.failed);
@@ -56,7 +57,8 @@ static void checks_that_are_alike_share_a_record(void **unused) {
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, 20), same = rule;
   laju_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&same, "b", 3), ask_of(&rule, "c", 3)};
   ASSERT_CALL(asks, 3, NULL,
-              "*7\r\n" HEAD "$1\r\n3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$24\r\n" RECORD("\x00", "\x04", "\x03") "\r\n");
+              "*7\r\n" HEAD
+              "$1\r\n3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$24\r\n" RECORD("\x00", "\x04", "\x03") "\r\n");
   asks[0].joined = asks[1].at_most = true; /* a request of two; then one alone */
   ASSERT_CALL(asks, 3, NULL,
               "*7\r\n" HEAD "$1\r\n3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$72\r\n" RECORD("\x00", "\x05", "\x01")
@@ -81,7 +83,8 @@ static void only_tests_bring_the_time(void **unused) {
   ASSERT_CALL(&one, 1, &time,
               "*6\r\n" HEAD "$1\r\n1\r\n$1\r\nk\r\n$24\r\n" RECORD("\x00", "\x00", "\x01") "\r\n$2\r\n77\r\n");
   ASSERT_CALL(&one, 1, &both,
-              "*7\r\n" HEAD "$1\r\n1\r\n$1\r\nk\r\n$24\r\n" RECORD("\x00", "\x00", "\x01") "\r\n$2\r\n77\r\n$4\r\n1234\r\n");
+              "*7\r\n" HEAD
+              "$1\r\n1\r\n$1\r\nk\r\n$24\r\n" RECORD("\x00", "\x00", "\x01") "\r\n$2\r\n77\r\n$4\r\n1234\r\n");
 }
 
 static void loading_sends_the_whole_text(void **unused) {
@@ -133,8 +136,9 @@ static void a_bucket_is_decided_again_from_what_was_found(void **unused) {
   asks[2].at_most = true;
   laju_answer answers[3];
   /* one token stood in the queue at noon; `b` has one place left */
-  const char *wire = "*4\r\n:1700006400000000\r\n*2\r\n:600000\r\n:17000064000000\r\n"
-                     "*2\r\n:2400000\r\n:17000064000000\r\n*2\r\n:11400000\r\n:17000064000000\r\n";
+  const char *wire =
+      "*4\r\n:1700006400000000\r\n*2\r\n:600000\r\n:17000064000000\r\n"
+      "*2\r\n:2400000\r\n:17000064000000\r\n*2\r\n:11400000\r\n:17000064000000\r\n";
   assert_int_equal(read_wire(wire, asks, 3, answers), 0);
   assert_true(answers[0].decision.allowed);
   assert_int_equal(answers[0].taken, 3);
@@ -153,8 +157,9 @@ static void a_log_is_told_in_ticks(void **unused) {
   laju_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&rule, "a", 11), ask_of(&rule, "a", 9)};
   asks[2].at_most = true;
   laju_answer answers[3];
-  const char *wire = "*4\r\n:1700006400000000\r\n*5\r\n:0\r\n:2\r\n:7\r\n:5\r\n:9\r\n*5\r\n:0\r\n:2\r\n:-1\r\n:5\r\n:9\r\n"
-                     "*6\r\n:1\r\n:0\r\n:0\r\n:5\r\n:600000\r\n:2\r\n";
+  const char *wire =
+      "*4\r\n:1700006400000000\r\n*5\r\n:0\r\n:2\r\n:7\r\n:5\r\n:9\r\n*5\r\n:0\r\n:2\r\n:-1\r\n:5\r\n:9\r\n"
+      "*6\r\n:1\r\n:0\r\n:0\r\n:5\r\n:600000\r\n:2\r\n";
   assert_int_equal(read_wire(wire, asks, 3, answers), 0);
   assert_false(answers[0].decision.allowed);
   assert_int_equal(answers[0].decision.limit, 10);
@@ -173,8 +178,9 @@ static void an_error_is_its_whole_requests_and_no_others(void **unused) {
   laju_ask asks[] = {ask_of(&rule, "a", 1), ask_of(&rule, "b", 1), ask_of(&rule, "c", 1), ask_of(&rule, "d", 1)};
   asks[1].joined = true;
   laju_answer answers[4];
-  const char *wire = "*5\r\n:1700006400000000\r\n*3\r\n:0\r\n:0\r\n:0\r\n*3\r\n:0\r\n:0\r\n:0\r\n-WRONGTYPE no\r\n"
-                     "*3\r\n:28333440\r\n:4\r\n:0\r\n";
+  const char *wire =
+      "*5\r\n:1700006400000000\r\n*3\r\n:0\r\n:0\r\n:0\r\n*3\r\n:0\r\n:0\r\n:0\r\n-WRONGTYPE no\r\n"
+      "*3\r\n:28333440\r\n:4\r\n:0\r\n";
   assert_int_equal(read_wire(wire, asks, 4, answers), 0);
   assert_null(answers[0].error);
   assert_int_equal(answers[0].decision.remaining, 9);
