@@ -28,7 +28,8 @@ typedef struct server {
   laju_service service;
   laju_door doors[LAJU_DOORS_MAX];
   laju_crew crew;
-  size_t worker_count;
+  size_t workers_wanted;
+  size_t worker_count; /* those that have been started */
   laju_worker **workers;
   laju_crash_stack crash_stack;
   laju_keeper keeper;
@@ -156,7 +157,7 @@ static int open_door(server *self, const laju_codec *codec, const char *address,
   char why[LAJU_TEXT_SIZE] = "";
   if (address[0] == 0) return 0;
   laju_door *door = &self->doors[self->crew.door_count];
-  int err = laju_door_open(door, codec, address, self->worker_count, why);
+  int err = laju_door_open(door, codec, address, self->workers_wanted, why);
   if (err < 0) return fail("cannot open a door", why);
   door->idle_ms = idle_ms;
   self->crew.door_count++;
@@ -215,11 +216,9 @@ static int init_loop(server *self) {
 }
 
 static int start_workers(server *self) {
-  size_t wanted = self->worker_count;
-  self->worker_count = 0;
-  self->workers = calloc(wanted, sizeof *self->workers);
+  self->workers = calloc(self->workers_wanted, sizeof *self->workers);
   if (self->workers == NULL) return fail("cannot start the workers", "out of memory");
-  while (self->worker_count < wanted) {
+  while (self->worker_count < self->workers_wanted) {
     int err = laju_worker_new(&self->workers[self->worker_count], &self->crew, self->worker_count);
     if (err < 0) return fail("cannot start a worker", uv_strerror(err));
     self->worker_count++;
@@ -278,12 +277,12 @@ static int serve(server *self) {
 }
 
 static int run(server *self) {
-  self->worker_count = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
-  if (self->worker_count > LAJU_WORKERS_MAX) self->worker_count = LAJU_WORKERS_MAX;
+  self->workers_wanted = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
+  if (self->workers_wanted > LAJU_WORKERS_MAX) self->workers_wanted = LAJU_WORKERS_MAX;
   self->crew = (laju_crew){.service = &self->service,
                            .doors = self->doors,
                            .ended = &self->ended,
-                           .connections_max = connections_max(self->worker_count)};
+                           .connections_max = connections_max(self->workers_wanted)};
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
   int err = init_loop(self);
   if (err < 0) return fail("cannot start the loop", uv_strerror(err));
