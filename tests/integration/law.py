@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vectors"))
-from oracle import ALGORITHMS, Limiter  # noqa: E402
+from oracle import ALGORITHMS, Limiter  # noqa: E402, F401
 
 PERIOD_S = 200
 PERIOD_US = PERIOD_S * 1_000_000

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -39,7 +40,7 @@ def memory_kib(pid, field="VmRSS"):
 class Server:
     """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts both doors on unix sockets."""
 
-    def __init__(self, settings=None, *, arguments=(), unix=False):
+    def __init__(self, settings=None, *, arguments=(), unix=False, descriptors=None):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="laju-test-"))
         self.settings = dict(settings or {})
         self.arguments = list(arguments)
@@ -53,6 +54,7 @@ class Server:
         self.settings.setdefault("workers", 2)
         self.config_path = self.home / "laju.yaml"
         self.log_path = self.home / "stderr"
+        self.descriptors = descriptors  # the most that the process may have
         self.process = None
 
     # ---- life ----
@@ -62,21 +64,30 @@ class Server:
         self.config_path.write_text(json.dumps(self.settings, indent=1))
         command = [BINARY, "serve", "--config", str(self.config_path), *self.arguments]
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home,
+                                            preexec_fn=self.limit if self.descriptors else None)
         return self
 
+    def limit(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
+
     def start(self):
-        self.launch()
+        return self.launch().wait_until_ready()
+
+    def answers(self):
+        try:
+            with self.http() as http:
+                return http.get("/readyz").status == 200
+        except (OSError, EOFError):
+            return False
+
+    def wait_until_ready(self):
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise AssertionError(f"laju ended at start ({self.process.returncode}):\n{self.log()}")
-            try:
-                with self.http() as http:
-                    if http.get("/readyz").status == 200:
-                        return self
-            except (OSError, EOFError):
-                pass
+            if self.answers():
+                return self
             time.sleep(0.02)
         raise AssertionError(f"laju is not ready after {PATIENCE_S} s:\n{self.log()}")
 

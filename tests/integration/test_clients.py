@@ -89,10 +89,10 @@ def test_redis_py_from_a_url_with_text_pool_and_health_checks(locked, key, proto
         assert client.execute_command("LAJU.RESET", "ten", key) == 1
     with redis.Redis(port=locked.resp_address[1], username="default", password=PASSWORD, protocol=protocol) as client:
         assert client.ping()
-    with redis.Redis(port=locked.resp_address[1], password="wrong", protocol=protocol) as client:
+    with redis.Redis(port=locked.resp_address[1], password="wrong", protocol=protocol, retry=None) as client:
         with pytest.raises(redis.AuthenticationError):
             client.ping()
-    with redis.Redis(port=locked.resp_address[1], protocol=protocol) as client:
+    with redis.Redis(port=locked.resp_address[1], protocol=protocol, retry=None) as client:
         with pytest.raises((redis.AuthenticationError, redis.ResponseError), match="uthenticat"):
             client.execute_command("LAJU.CHECK", "ten", key)
 

@@ -4,10 +4,12 @@ import json
 import random
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
 
+import law
 from conftest import tool
 
 
@@ -79,6 +81,70 @@ def test_a_large_pipeline_does_not_stall_a_client_that_reads_late(laju, key):
             http.socket.settimeout(60)
             assert http.response().status == 200
             read += 1
+
+
+def test_full_batches_in_a_pipeline_are_answered_whole(laju, key):
+    """More checks in one run of bytes than the server decides at a time."""
+    batch = [{"rule": "login", "key": f"{key}-{i}"} for i in range(1000)]
+    with laju.http() as http:
+        http.send(http.request("POST", "/v1/batch", batch) * 5 + http.request("POST", "/v1/check", batch[0]) * 5)
+        for left in range(9, 4, -1):
+            response = http.response()
+            assert {d["remaining"] for d in response.json} == {left} and len(response.json) == 1000
+        assert [http.response().json["remaining"] for _ in range(5)] == [4, 3, 2, 1, 0]
+
+
+def test_long_errors_in_a_pipeline_are_answered_whole(laju):
+    """Each problem quotes what was wrong; together they are more than fits one batch's notes."""
+    with laju.http() as http:
+        http.send(b"".join(http.request("POST", "/v1/check", {"rule": "x" * 3000 + str(i), "key": "a"}) for i in range(300)))
+        for _ in range(300):
+            assert http.response().status == 400
+
+
+def test_the_body_of_a_get_is_not_taken_for_a_request(laju, key):
+    inner = post_head(f"Content-Length: {len(body_for(key))}") + body_for(key)
+    with laju.http() as http:
+        http.send(http.request("GET", "/healthz", inner) + http.request("GET", "/nowhere", inner) +
+                  http.request("DELETE", "/v1/check", inner) + http.request("GET", "/healthz"))
+        assert [http.response().status for _ in range(4)] == [200, 404, 405, 200]
+        assert http.peek("login", key) == 10
+
+
+def test_a_target_may_be_a_whole_url(laju, key):
+    with laju.http() as http:
+        assert http.post("http://localhost/v1/check", body_for(key)).status == 200
+        assert http.get("HTTP://elsewhere:80/healthz").status == 200
+        assert http.peek("login", key) == 9
+
+
+def test_one_who_pipelines_without_end_does_not_keep_others_waiting(serve):
+    server = serve({"workers": 1, "rules": [law.rule("token-bucket", 1_000_000_000, per="1s", name="plenty")]})
+    stop = threading.Event()
+
+    def greedy():
+        with server.http() as http:
+            http.socket.settimeout(30)
+            request = http.request("POST", "/v1/check", {"rule": "plenty", "key": "greedy"}) * 500
+            while not stop.is_set():
+                http.send(request)
+                for _ in range(500):
+                    http.response()
+
+    threads = [threading.Thread(target=greedy) for _ in range(3)]
+    for t in threads:
+        t.start()
+    try:
+        with server.http() as http, server.resp() as resp:
+            for _ in range(30):
+                began = time.monotonic()
+                assert http.check("plenty", "patient").status == 200
+                assert resp.call("PING") == "PONG"
+                assert time.monotonic() - began < 5
+    finally:
+        stop.set()
+        for t in threads:
+            t.join()
 
 
 def test_connection_close_is_honoured(laju, key):

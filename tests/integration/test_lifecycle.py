@@ -1,8 +1,10 @@
 """How laju starts, ends and dies."""
 
+import json
 import re
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -10,7 +12,7 @@ import pytest
 
 import law
 from conftest import plain_only
-from server import Server, free_port
+from server import BINARY, Server, free_port
 from wire import Http, Resp
 
 RULES = [law.rule("token-bucket", 1_000_000, per="1d", name="million")]
@@ -183,11 +185,29 @@ def test_a_request_that_has_begun_is_answered_while_draining_and_readyz_says_503
 
 def test_a_client_that_never_finishes_does_not_hold_up_the_end_for_ever(serve):
     server = serve({})
-    with server.http() as http:
-        http.send(b"POST /v1/check HTTP/1.1\r\nContent-Le")
-        time.sleep(0.1)
+    with server.http() as slow, server.resp() as deaf:
+        slow.send(b"POST /v1/check HTTP/1.1\r\nContent-Le")
+        deaf.socket.settimeout(1)
+        with pytest.raises(TimeoutError):
+            while True:
+                deaf.send(deaf.encode("ECHO", "x" * 1000) * 100)
         server.signal(signal.SIGTERM)
         assert server.wait(timeout=25) == 0
+
+
+def test_a_closed_stderr_does_not_end_it(tmp_path):
+    """Whoever read its log may go."""
+    server = Server({})
+    server.config_path.write_text(json.dumps(server.settings))
+    server.process = subprocess.Popen([BINARY, "serve", "--config", str(server.config_path)], stderr=subprocess.PIPE)
+    try:
+        server.process.stderr.close()
+        server.wait_until_ready()
+        server.check("default", "a")
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 0
+    finally:
+        server.kill()
 
 
 def test_a_second_signal_does_not_wait(serve):

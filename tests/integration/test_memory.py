@@ -1,14 +1,34 @@
 """Memory is what the configuration says."""
 
+import os
 import threading
+import time
 
 import pytest
 
 import law
 from conftest import SANITIZED, plain_only
-from server import memory_kib
+from server import Server, memory_kib
+from wire import Resp
 
 MIB = 1024
+
+
+def cpu_s(pid):
+    """What a process has used of the CPUs."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def answers(client):
+    """Does this connection still get answers?"""
+    try:
+        if isinstance(client, Resp):
+            return client.call("PING") == "PONG"
+        return client.get("/healthz").status == 200
+    except (OSError, EOFError):
+        return False
 
 
 @plain_only
@@ -45,6 +65,54 @@ def test_a_flood_of_new_keys_leaves_memory_bounded_and_a_limited_key_limited(ser
         assert resp.call("LAJU.CHECK", "ten", "new")[:3] == [1, 10, 9]
     if not SANITIZED:
         assert memory_kib(server.process.pid) - before < 8 * MIB
+
+
+def test_one_who_sends_and_never_reads_is_not_read_any_more(serve):
+    """His answers wait; what waits is bounded, and others are served."""
+    server = serve({})
+    start = memory_kib(server.process.pid)
+    with server.resp() as deaf_resp, server.http() as deaf_http:
+        asks = [(deaf_resp, deaf_resp.encode("ECHO", "x" * 1000) * 100),
+                (deaf_http, deaf_http.request("POST", "/v1/batch", [{"rule": "default", "key": "a"}] * 100) * 10)]
+        for client, ask in asks:
+            client.socket.settimeout(1)
+            sent = 0
+            try:
+                while sent < 100 * 1024 * MIB:
+                    sent += client.socket.send(ask)
+            except TimeoutError:
+                pass
+            assert sent < 32 * 1024 * MIB
+        with server.http() as http:
+            assert http.check("default", "b").status == 200
+        if not SANITIZED:
+            assert memory_kib(server.process.pid) - start < 24 * MIB
+
+
+def test_when_descriptors_run_out_those_who_are_in_are_served_and_new_ones_again_later():
+    server = Server({"workers": 2}, descriptors=160)
+    try:
+        server.launch()
+        server.wait_until_ready()
+        clients = []
+        for i in range(200):
+            try:
+                clients.append(server.http(timeout=5) if i % 2 else server.resp(timeout=5))
+            except OSError:
+                pass
+        with_answer = [client for client in clients if answers(client)]
+        assert 16 <= len(with_answer) <= 160
+        used = cpu_s(server.process.pid)
+        time.sleep(1)
+        assert cpu_s(server.process.pid) - used < 0.7, "it spins"
+        for client in clients:
+            client.close()
+        deadline = time.monotonic() + 30
+        while not server.answers():
+            assert time.monotonic() < deadline
+        server.stop()
+    finally:
+        server.kill()
 
 
 @plain_only

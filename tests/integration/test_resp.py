@@ -364,6 +364,23 @@ def test_a_pipeline_is_answered_in_its_order(resp, key):
     assert replies[3::4] == [b"x"] * 400
 
 
+def test_full_calls_in_a_pipeline_are_answered_whole(resp, key):
+    keys = [f"{key}-{i}" for i in range(1000)]
+    calls = [("LAJU.MCHECK", "login", 1, *keys), ("LAJU.CHECK", "login", keys[0])] * 5
+    replies = resp.pipeline(calls)
+    assert [r[1:] for r in replies[::2]] == [[left] * 999 for left in range(9, 4, -1)]
+    assert [r[0] for r in replies[::2]] == [9, 7, 5, 3, 1]
+    assert [r[2] for r in replies[1::2]] == [8, 6, 4, 2, 0]
+
+
+def test_long_echoes_and_errors_in_a_pipeline_are_answered_whole(resp):
+    """Together more than fits one batch's notes."""
+    texts = [b"%04d" % i + b"x" * 1000 for i in range(500)]
+    assert resp.pipeline([("ECHO", t) for t in texts]) == texts
+    replies = resp.pipeline([("NOPE" + t.decode()[:900], "y" * 900) for t in texts])
+    assert all(r.text.startswith("ERR unknown command") for r in replies)
+
+
 def test_a_command_that_comes_byte_by_byte_is_understood(resp, key):
     for byte in resp.encode("LAJU.ALL", "login", key, 1, "priced", key, 1):
         resp.send(bytes([byte]))

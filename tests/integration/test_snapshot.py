@@ -112,6 +112,32 @@ def test_kill_9_while_a_snapshot_is_written_leaves_the_last_one_whole(tmp_path):
         server.kill()
 
 
+def test_sigterm_in_the_middle_of_a_snapshot_leaves_one_whole_file(serve, tmp_path):
+    path = tmp_path / "table.snap"
+    wanted = settings(tmp_path, snapshot={"path": str(path), "interval": "100ms"}, memory="64MiB")
+    server = serve(wanted)
+    charge(server)
+    with server.resp() as resp:
+        for i in range(300):
+            resp.call("LAJU.MCHECK", "token-bucket", 2, *(f"{i}-{j}" for j in range(1000)))
+    for _ in range(4):
+        time.sleep(0.1 + random.random() * 0.1)
+        server.stop()
+        assert [p.name for p in tmp_path.iterdir()] == ["table.snap"]
+        server = serve(wanted)
+        assert_remembered(server)
+
+
+def test_what_cannot_be_a_snapshot_stops_the_start(tmp_path):
+    """A path that is a directory is a mistake to be told, not a damaged file."""
+    server = Server(settings(tmp_path, snapshot={"path": str(tmp_path), "interval": "1s"})).launch()
+    try:
+        assert server.wait() == 1
+        assert str(tmp_path) in server.log()
+    finally:
+        server.kill()
+
+
 def flip(data, at):
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
 
