@@ -17,7 +17,8 @@ add_compile_definitions(_GNU_SOURCE LAJU_VERSION="${PROJECT_VERSION}")
 # Warnings are for our own code only; llhttp's sources are compiled without them.
 add_library(laju_warnings INTERFACE)
 target_compile_options(laju_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
-  -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2)
+  -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>) # messages for people are cut on purpose, into buffers of a named size
 if(LAJU_WERROR)
   target_compile_options(laju_warnings INTERFACE -Werror)
 endif()
