@@ -14,7 +14,7 @@ import time
 from wire import Http, Resp
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("LAJU_BINARY", str(ROOT / "build" / "dev" / "laju"))
+BINARY = os.path.abspath(os.environ.get("LAJU_BINARY", ROOT / "build" / "dev" / "laju"))
 PATIENCE_S = 30  # a sanitized build on a busy machine starts and stops slowly; no test waits this long on purpose
 
 SANITIZER_REPORT = re.compile(r"(ERROR|WARNING|SUMMARY): \w*Sanitizer|runtime error:")

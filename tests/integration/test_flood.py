@@ -1,8 +1,10 @@
 """Many clients at once, over both doors: never one admission too many, never one too few."""
 
 import json
+import math
 import random
 import threading
+import time
 
 import pytest
 
@@ -39,6 +41,11 @@ def at_once(clients):
         assert not t.is_alive(), "a client waits for an answer that does not come"
     assert not failures, failures
     return results
+
+
+def came_back(algorithm, limit, began):
+    """The most tokens that an hour's bucket may have got back since a time: none within a window."""
+    return math.ceil((time.monotonic() - began) * limit / law.HOUR_S) if algorithm in law.BUCKETS and limit == 1000 else 0
 
 
 def http_client(server, rule, key, pipeline, rounds):
@@ -95,13 +102,13 @@ def test_a_flood_on_one_key_over_both_doors_is_admitted_exactly_as_often_as_the_
         clients.append(http_client(flooded, rule, key, pipeline, rounds) if i % 2 else
                        resp_client(flooded, rule, key, pipeline, rounds, 2 + i % 4 // 2))
     law.keep_clear_of_edge(law.HOUR_S, 120)
+    began = time.monotonic()
     admitted = sum(at_once(clients))
-    if algorithm in law.BUCKETS and limit == 1000:  # 3.6 s bring a token back
-        assert 1000 <= admitted <= 1005
-    else:
-        assert admitted == limit
     with flooded.http() as http:
-        assert http.peek(rule, key) <= 1
+        left = http.peek(rule, key)
+    back = came_back(algorithm, limit, began)
+    assert limit <= admitted <= limit + back and left <= back
+    with flooded.http() as http:
         assert http.peek(rule, "another") == limit
 
 
@@ -129,12 +136,12 @@ def test_pairs_taken_in_opposite_orders_are_charged_together_or_not_at_all(flood
         return run
 
     law.keep_clear_of_edge(law.HOUR_S, 120)
+    began = time.monotonic()
     with flooded.resp() as resp:
         assert resp.call("LAJU.CHECK", rule, "right", 800)[0] == 1
     admitted = sum(at_once([pairs(keys[::1 if i % 2 else -1], i % 4 < 2) for i in range(16)]))
     with flooded.http() as http:
         left, right = (http.peek(rule, k) for k in keys)
-    if algorithm in law.BUCKETS:
-        assert 200 <= admitted <= 205 and left - (1000 - admitted) in range(6) and right in range(6)
-    else:
-        assert (admitted, left, right) == (200, 800, 0)
+    back = came_back(algorithm, 1000, began)
+    assert 200 <= admitted <= 200 + back
+    assert 1000 - admitted <= left <= 1000 - admitted + back and 0 <= right <= back
