@@ -41,7 +41,8 @@ void laju_config_deinit(laju_config *config) {
 int laju_config_set(laju_config *config, const char *key, const char *text, char why[LAJU_WHY_SIZE]) {
   char complaint[LAJU_TEXT_SIZE] = "is not a setting";
   for (size_t i = 0; i < LAJU_SETTINGS; i++) {
-    if (laju_settings[i].set == NULL || strcmp(laju_settings[i].key, key) != 0) continue;
+    if (laju_settings[i].set == NULL || laju_settings[i].kind == LAJU_SETTING_LIST) continue;
+    if (strcmp(laju_settings[i].key, key) != 0) continue;
     if (laju_settings[i].set(config, text, strlen(text), complaint) == 0) return 0;
     break;
   }

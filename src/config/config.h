@@ -16,7 +16,7 @@
 #define LAJU_CONFIG_FILE_MAX (4 << 20) /* bytes of a file */
 #define LAJU_CONFIG_RULES_MAX 10000
 #define LAJU_CONFIG_WORKERS_MAX 1024
-#define LAJU_CONFIG_TRUSTED_MAX 1024 /* networks in trusted_proxies */
+#define LAJU_CONFIG_TRUSTED_MAX 1024       /* networks in trusted_proxies */
 #define LAJU_CONFIG_SNAPSHOT_PATH_MAX 1000 /* leaves room for the names beside it */
 #define LAJU_CONFIG_INTERVAL_MIN_US INT64_C(100000)
 #define LAJU_CONFIG_INTERVAL_MAX_US INT64_C(86400000000)
@@ -32,7 +32,7 @@ typedef struct laju_config {
   int64_t snapshot_interval_us;
   bool inline_limits;
   bool resp_admin;
-  char resp_password[256]; /* "": none */
+  char resp_password[256];                       /* "": none */
   laju_network trusted[LAJU_CONFIG_TRUSTED_MAX]; /* whose forwarding headers count */
   size_t trusted_count;
   bool trust_unix;                    /* "unix:" is among them */

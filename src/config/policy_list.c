@@ -54,8 +54,7 @@ static bool is_reserved(const char *name) {
 int laju_policy_list_add(laju_policy_list *list, const laju_policy *policy, char why[LAJU_TEXT_SIZE]) {
   const char *name = policy->rule.name;
   if (is_reserved(name)) {
-    return laju_complain(why, name, strlen(name), "is reserved", NULL,
-                         "any name but inline and cl.throttle");
+    return laju_complain(why, name, strlen(name), "is reserved", NULL, "any name but inline and cl.throttle");
   }
   if (list->count >= LAJU_CONFIG_RULES_MAX) return laju_complain(why, NULL, 0, "too many rules", NULL, "at most 10000");
   if (grow(list) < 0) {

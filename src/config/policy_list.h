@@ -7,8 +7,8 @@
 typedef struct laju_policy_list {
   laju_policy *policies; /* `count`, owned until they are taken out */
   size_t count, capacity;
-  uint32_t *index; /* open addressing by name: 1 + a policy's place, 0 where free; never more than half full */
-  size_t slots;    /* of the index: a power of two, or 0 */
+  uint32_t *index;  /* open addressing by name: 1 + a policy's place, 0 where free; never more than half full */
+  size_t slots;     /* of the index: a power of two, or 0 */
 } laju_policy_list; /* all zeros is an empty list */
 
 void laju_policy_list_deinit(laju_policy_list *list);

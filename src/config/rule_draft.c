@@ -9,10 +9,7 @@
 #include "config/value.h"
 #include "core/rule.h"
 
-const char *const laju_rule_field_names[LAJU_RULE_FIELDS] = {
-    [LAJU_FIELD_NAME] = "name", [LAJU_FIELD_ALGORITHM] = "algorithm", [LAJU_FIELD_LIMIT] = "limit",
-    [LAJU_FIELD_PER] = "per",   [LAJU_FIELD_BURST] = "burst",         [LAJU_FIELD_COST] = "cost",
-};
+const char *const laju_rule_field_names[LAJU_RULE_FIELDS] = {LAJU_RULE_FIELD_NAMES};
 
 static const int field_errors[LAJU_RULE_FIELDS] = {
     [LAJU_FIELD_NAME] = LAJU_ERR_NAME,   [LAJU_FIELD_ALGORITHM] = LAJU_ERR_ALGORITHM,

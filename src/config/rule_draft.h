@@ -17,6 +17,7 @@ typedef enum laju_rule_field {
 #define LAJU_RULE_FIELDS 6
 
 /* Their names in YAML, in the order of laju_rule_field. */
+#define LAJU_RULE_FIELD_NAMES "name", "algorithm", "limit", "per", "burst", "cost"
 extern const char *const laju_rule_field_names[LAJU_RULE_FIELDS];
 
 typedef struct laju_rule_draft {

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "config/address.h"
+#include "config/policy_text.h"
 #include "config/value.h"
 
 #define MEMORY_MIN (UINT64_C(1) << 20)
@@ -12,6 +14,7 @@
 #define LOGS_PERCENT_MAX 80 /* the keys themselves must go somewhere */
 #define LOGS_MIN UINT64_C(4096)
 #define LOGS_ALLOWED "1% to 80% of memory, or a size from 4KiB"
+#define TRUSTED_ALLOWED "an address, a network such as 10.0.0.0/8, or unix:"
 #define PASSWORD_MAX (sizeof((laju_config){0}.resp_password) - 1)
 
 /* A door: stored as it was written, so that messages show it so. */
@@ -97,20 +100,83 @@ static int set_resp_password(laju_config *config, const char *text, size_t len, 
   return laju_value_text(text, len, 1, PASSWORD_MAX, config->resp_password, why);
 }
 
+static void clear_trusted_proxies(laju_config *config) {
+  config->trusted_count = 0;
+  config->trust_unix = false;
+}
+
+static int add_trusted_proxy(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  if (len == 5 && memcmp(text, "unix:", 5) == 0) {
+    config->trust_unix = true;
+    return 0;
+  }
+  laju_network network;
+  static const char *const unix_word = "unix:";
+  const char *hint = laju_nearest(text, len, &unix_word, 1);
+  if (laju_network_read(&network, text, len, hint, TRUSTED_ALLOWED, why) < 0) return -1;
+  if (config->trusted_count >= LAJU_CONFIG_TRUSTED_MAX) {
+    return laju_complain(why, NULL, 0, "too many", NULL, "at most 1024");
+  }
+  config->trusted[config->trusted_count++] = network;
+  return 0;
+}
+
+static int set_prefix(uint8_t *prefix, uint8_t max, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  uint64_t bits;
+  char allowed[24];
+  snprintf(allowed, sizeof allowed, "1 to %u", max);
+  if (laju_value_count(text, len, max, allowed, &bits, why) < 0) return -1;
+  if (bits == 0) return laju_complain(why, text, len, "would make all clients one", NULL, allowed);
+  *prefix = (uint8_t)bits;
+  return 0;
+}
+
+static int set_ip_prefix_v4(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return set_prefix(&config->ip_prefix_v4, 32, text, len, why);
+}
+
+static int set_ip_prefix_v6(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return set_prefix(&config->ip_prefix_v6, 128, text, len, why);
+}
+
+static int set_x_ratelimit(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_bool(text, len, &config->show_x_ratelimit, why);
+}
+
+static int set_ratelimit(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_bool(text, len, &config->show_ratelimit, why);
+}
+
+static int set_reset(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  static const char *const words[] = {"epoch", "delta"};
+  size_t found;
+  if (laju_value_word(text, len, words, 2, &found, why) < 0) return -1;
+  config->reset_is_delta = found == 1;
+  return 0;
+}
+
 const laju_setting laju_settings[LAJU_SETTINGS] = {
-    {"listen", LAJU_SETTING_GROUP, NULL},
-    {"listen.http", LAJU_SETTING_TEXT, set_http},
-    {"listen.resp", LAJU_SETTING_TEXT, set_resp},
-    {"workers", LAJU_SETTING_PLAIN, set_workers},
-    {"memory", LAJU_SETTING_TEXT, set_memory},
-    {"memory_logs", LAJU_SETTING_TEXT, set_memory_logs},
-    {"snapshot", LAJU_SETTING_GROUP, NULL},
-    {"snapshot.path", LAJU_SETTING_TEXT, set_snapshot_path},
-    {"snapshot.interval", LAJU_SETTING_TEXT, set_snapshot_interval},
-    {"inline_limits", LAJU_SETTING_PLAIN, set_inline_limits},
-    {"resp_password", LAJU_SETTING_TEXT, set_resp_password},
-    {"resp_admin", LAJU_SETTING_PLAIN, set_resp_admin},
-    {"rules", LAJU_SETTING_RULES, NULL},
+    {"listen", LAJU_SETTING_GROUP, NULL, NULL},
+    {"listen.http", LAJU_SETTING_TEXT, set_http, NULL},
+    {"listen.resp", LAJU_SETTING_TEXT, set_resp, NULL},
+    {"workers", LAJU_SETTING_PLAIN, set_workers, NULL},
+    {"memory", LAJU_SETTING_TEXT, set_memory, NULL},
+    {"memory_logs", LAJU_SETTING_TEXT, set_memory_logs, NULL},
+    {"snapshot", LAJU_SETTING_GROUP, NULL, NULL},
+    {"snapshot.path", LAJU_SETTING_TEXT, set_snapshot_path, NULL},
+    {"snapshot.interval", LAJU_SETTING_TEXT, set_snapshot_interval, NULL},
+    {"trusted_proxies", LAJU_SETTING_LIST, add_trusted_proxy, clear_trusted_proxies},
+    {"ip_prefix", LAJU_SETTING_GROUP, NULL, NULL},
+    {"ip_prefix.v4", LAJU_SETTING_PLAIN, set_ip_prefix_v4, NULL},
+    {"ip_prefix.v6", LAJU_SETTING_PLAIN, set_ip_prefix_v6, NULL},
+    {"headers", LAJU_SETTING_GROUP, NULL, NULL},
+    {"headers.x_ratelimit", LAJU_SETTING_PLAIN, set_x_ratelimit, NULL},
+    {"headers.ratelimit", LAJU_SETTING_PLAIN, set_ratelimit, NULL},
+    {"headers.reset", LAJU_SETTING_TEXT, set_reset, NULL},
+    {"inline_limits", LAJU_SETTING_PLAIN, set_inline_limits, NULL},
+    {"resp_password", LAJU_SETTING_TEXT, set_resp_password, NULL},
+    {"resp_admin", LAJU_SETTING_PLAIN, set_resp_admin, NULL},
+    {"rules", LAJU_SETTING_RULES, NULL, NULL},
 };
 
 /* The part of the setting's key that stands in the group `prefix`, or NULL. */

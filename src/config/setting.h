@@ -8,6 +8,7 @@
 typedef enum laju_setting_kind {
   LAJU_SETTING_GROUP, /* a mapping of the settings whose names begin with "KEY." */
   LAJU_SETTING_RULES, /* the list of rules */
+  LAJU_SETTING_LIST,  /* values: `set` adds one */
   LAJU_SETTING_TEXT,  /* one value, in quotes or not */
   LAJU_SETTING_PLAIN, /* a number or true/false: not in quotes */
 } laju_setting_kind;
@@ -16,9 +17,10 @@ typedef struct laju_setting {
   const char *key; /* in full: "listen.http" */
   laju_setting_kind kind;
   int (*set)(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]); /* 0, or -1 with `why` */
+  void (*clear)(laju_config *config); /* takes the default out of a list */
 } laju_setting;
 
-#define LAJU_SETTINGS 13
+#define LAJU_SETTINGS 21
 
 extern const laju_setting laju_settings[LAJU_SETTINGS];
 

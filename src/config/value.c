@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/duration.h"
+#include "base/nearest.h"
 
 #define SHOWN_MAX 40
 #define MIB_DIGITS_MAX 6 /* a longer number without a unit was counted in bytes */
@@ -176,6 +177,27 @@ int laju_value_bool(const char *text, size_t len, bool *out, char why[LAJU_TEXT_
   }
   const char *hint = is_word(text, len, yes, COUNT(yes)) ? "true" : is_word(text, len, no, COUNT(no)) ? "false" : NULL;
   return laju_complain(why, text, len, "is neither", hint, "true or false");
+}
+
+void laju_words_join(char *to, size_t size, const char *const *words, size_t count) {
+  size_t at = 0;
+  to[0] = '\0';
+  for (size_t i = 0; i < count && at < size; i++) {
+    at += (size_t)snprintf(to + at, size - at, "%s%s", i > 0 ? ", " : "", words[i]);
+  }
+}
+
+int laju_value_word(const char *text, size_t len, const char *const *words, size_t count, size_t *out,
+                    char why[LAJU_TEXT_SIZE]) {
+  for (size_t i = 0; i < count; i++) {
+    if (strlen(words[i]) != len || memcmp(words[i], text, len) != 0) continue;
+    *out = i;
+    return 0;
+  }
+  char allowed[LAJU_TEXT_SIZE];
+  laju_words_join(allowed, sizeof allowed, words, count);
+  const char *hint = laju_nearest(text, len, words, count);
+  return laju_complain(why, text, len, "is not known here", hint, allowed);
 }
 
 int laju_value_text(const char *text, size_t len, size_t min, size_t max, char *to, char why[LAJU_TEXT_SIZE]) {

@@ -32,6 +32,13 @@ int laju_value_size(const char *text, size_t len, uint64_t min, uint64_t max, co
 /* `true` or `false`. */
 int laju_value_bool(const char *text, size_t len, bool *out, char why[LAJU_TEXT_SIZE]);
 
+/* One of `count` words, exactly: its place among them. */
+int laju_value_word(const char *text, size_t len, const char *const *words, size_t count, size_t *out,
+                    char why[LAJU_TEXT_SIZE]);
+
+/* Joins words with ", " for a message, cut where `size` ends. */
+void laju_words_join(char *to, size_t size, const char *const *words, size_t count);
+
 /* Text of `min` to `max` bytes without control characters, copied with a terminating 0: `to` has room for max + 1. */
 int laju_value_text(const char *text, size_t len, size_t min, size_t max, char *to, char why[LAJU_TEXT_SIZE]);
 
