@@ -15,6 +15,7 @@ LAJU = sys.argv[1]
 PROJECT = pathlib.Path(sys.argv[2])
 DOCS = (PROJECT / "docs/configuration.md").read_text()
 MAN = (PROJECT / "docs/man/laju.1").read_text()
+YAMLS = re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)
 COMMANDS = ["serve", "check", "config check", "version"]
 
 
@@ -48,9 +49,11 @@ def known_keys():
     def allowed(text):
         return re.search(r"allowed: (.*)", check_file(text).stderr).group(1).split(", ")
 
-    top = set(allowed("nosuchkeyatall: 1"))
-    keys = {f"{group}.{word}" for group in ("listen", "snapshot") for word in allowed(f"{group}: {{nosuchkeyatall: 1}}")}
-    return (top - {"listen", "snapshot"}) | keys, set(allowed("rules: [{nosuchkeyatall: 1}]"))
+    groups = {"listen", "snapshot", "ip_prefix", "headers"}
+    keys = {f"{group}.{word}" for group in groups for word in allowed(f"{group}: {{nosuchkeyatall: 1}}")}
+    members = set(allowed("rules: [{nosuchkeyatall: 1}]"))
+    members |= set(allowed("rules: [{match: {nosuchkeyatall: 1}}]")) | set(allowed("rules: [{overrides: [{nosuchkeyatall: 1}]}]"))
+    return (set(allowed("nosuchkeyatall: 1")) - groups) | keys, members
 
 
 class Documented(unittest.TestCase):
@@ -76,13 +79,19 @@ class Documented(unittest.TestCase):
 
     def test_the_examples_of_whole_files_are_good_and_hold_every_key(self):
         settings, fields = known_keys()
-        yaml = re.search(r"```yaml\n(.*?)```", DOCS, re.DOTALL).group(1)
+        yaml = YAMLS[0]
         literal = re.search(r"one YAML document:\n\.Bd[^\n]*\n(.*?)\.Ed", MAN, re.DOTALL).group(1)
         for text in (yaml, literal):
             done = check_file(text)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             for key in settings | fields:
                 self.assertRegex(text, rf"\b{key.split('.')[-1]}:")
+
+    def test_every_example_of_a_file_is_good(self):
+        self.assertGreater(len(YAMLS), 1)
+        for text in YAMLS:
+            done = check_file(text)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), text)
 
     def test_the_examples_of_rules_are_good(self):
         rules = re.findall(r"--rule '?([\w.-]+=[^'\n]*?)'?(?=\s|$)", DOCS + help_of("serve") + MAN)
