@@ -75,28 +75,49 @@ static int find_file(const laju_command *command, int argc, char **argv, const c
   return LAJU_OPTION_BAD;
 }
 
-/* The second pass: what the other options say, over the file. */
-static int apply_options(const laju_command *command, int argc, char **argv, laju_config *config) {
+/* The second pass: what the other options say, over the file. 0, or -1 with `why`. */
+static int apply_options(const laju_command *command, int argc, char **argv, laju_config *config,
+                         char why[LAJU_WHY_SIZE]) {
   const char *value;
-  char why[LAJU_WHY_SIZE];
+  char fault[LAJU_WHY_SIZE];
   int option;
   for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
     if (option == CONFIG) continue;
     if (value == NULL) value = settings[option].text;
-    int error = option == RULE ? laju_config_add_rule(config, value, why)
-                               : laju_config_set(config, settings[option].key, value, why);
+    int error = option == RULE ? laju_config_add_rule(config, value, fault)
+                               : laju_config_set(config, settings[option].key, value, fault);
     if (error == 0) continue;
     const char *shown = option == RULE ? value : "";
-    return laju_command_fail(command, "--%s%s%.200s%s: %s", options[option].name, shown[0] != '\0' ? " \"" : "", shown,
-                             shown[0] != '\0' ? "\"" : "", why);
+    snprintf(why, LAJU_WHY_SIZE, "--%s%s%.200s%s: %.700s", options[option].name, shown[0] != '\0' ? " \"" : "", shown,
+             shown[0] != '\0' ? "\"" : "", fault);
+    return -1;
   }
-  if (laju_config_verify(config, why) < 0) return laju_command_fail(command, "%s", why);
-  return 0;
+  return laju_config_verify(config, why);
 }
 
 static void print_warning(void *context, const char *warning) {
   (void)context;
   laju_log(LAJU_LOG_WARN, warning, NULL);
+}
+
+/* What it takes to configure again, for a reload. */
+typedef struct again {
+  const laju_command *command;
+  int argc;
+  char **argv;
+  const char *path;
+} again;
+
+static int configure_again(void *context, laju_config *out, char why[LAJU_WHY_SIZE]) {
+  const again *from = context;
+  if (from->path != NULL && laju_config_load(out, from->path, why) < 0) return -1;
+  if (apply_options(from->command, from->argc, from->argv, out, why) < 0) return -1;
+  if (laju_config_add_default_rule(out) < 0) {
+    snprintf(why, LAJU_WHY_SIZE, "memory ran out");
+    return -1;
+  }
+  laju_config_warn(out, print_warning, NULL);
+  return 0;
 }
 
 /* 0, or the exit code. */
@@ -106,8 +127,7 @@ static int configure(const laju_command *command, int argc, char **argv, const c
     fprintf(stderr, "%s\n", why);
     return LAJU_EXIT_NO;
   }
-  int error = apply_options(command, argc, argv, config);
-  if (error != 0) return error;
+  if (apply_options(command, argc, argv, config, why) < 0) return laju_command_fail(command, "%s", why);
   if (laju_config_add_default_rule(config) < 0) return laju_command_fail(command, "memory ran out");
   laju_config_warn(config, print_warning, NULL);
   return 0;
@@ -120,7 +140,9 @@ static int run(const laju_command *command, int argc, char **argv) {
   laju_config config;
   laju_config_init(&config);
   int code = configure(command, argc, argv, path, &config);
-  if (code == 0) code = laju_server_run(&config);
+  again context = {.command = command, .argc = argc, .argv = argv, .path = path};
+  laju_source source = {.path = path, .load = configure_again, .context = &context};
+  if (code == 0) code = laju_server_run(&config, &source);
   laju_config_deinit(&config);
   return code;
 }

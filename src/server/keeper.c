@@ -76,8 +76,17 @@ static void on_saved(uv_work_t *work, int status) {
   if (status == 0) tell_result(keeper, keeper->save_result, keeper->save_why);
 }
 
+static void on_snapshot_time(uv_timer_t *timer);
+
+/* One interval from now: as long as it is by then, since a reload may change it. */
+static void await_snapshot_time(laju_keeper *keeper) {
+  int64_t interval_ms = keeper->config->snapshot_interval_us / 1000;
+  uv_timer_start(&keeper->snapshot_timer, on_snapshot_time, interval_ms > 0 ? (uint64_t)interval_ms : 1, 0);
+}
+
 static void on_snapshot_time(uv_timer_t *timer) {
   laju_keeper *keeper = timer->data;
+  await_snapshot_time(keeper);
   if (keeper->saving) return;
   keeper->save_why[0] = 0;
   keeper->saving = uv_queue_work(keeper->loop, &keeper->work, save_in_thread, on_saved) == 0;
@@ -110,9 +119,7 @@ static void on_sweep_time(uv_timer_t *timer) {
 void laju_keeper_start(laju_keeper *keeper) {
   uv_timer_start(&keeper->sweep_timer, on_sweep_time, SWEEP_TURN_MS, SWEEP_TURN_MS);
   if (keeper->config->snapshot_path[0] == 0) return;
-  int64_t interval_ms = keeper->config->snapshot_interval_us / 1000;
-  uint64_t every_ms = interval_ms > 0 ? (uint64_t)interval_ms : 1;
-  uv_timer_start(&keeper->snapshot_timer, on_snapshot_time, every_ms, every_ms);
+  await_snapshot_time(keeper);
 }
 
 void laju_keeper_stop(laju_keeper *keeper) {

@@ -11,6 +11,7 @@
 #include "server/cpus.h"
 #include "server/crash.h"
 #include "server/keeper.h"
+#include "server/reload.h"
 #include "server/terms.h"
 #include "server/worker.h"
 
@@ -21,8 +22,16 @@
 #define HTTP_IDLE_MS 75000
 #define WATCH_MS 10000
 
+/* Terms that were replaced. They go when every worker has noted the epoch. */
+typedef struct retired_terms {
+  struct retired_terms *next;
+  laju_terms *terms;
+  uint64_t epoch;
+} retired_terms;
+
 typedef struct server {
   laju_config *config;
+  const laju_source *source;
   laju_limiter *limiter;
   laju_terms *terms;
   laju_service service;
@@ -34,7 +43,9 @@ typedef struct server {
   laju_crash_stack crash_stack;
   laju_keeper keeper;
   uv_loop_t loop;
-  uv_async_t ended;
+  uv_async_t news; /* of the workers: one has ended, or has turned */
+  laju_reload reload;
+  retired_terms *retired; /* terms that a worker may still use, the newest first */
   uv_signal_t term, interrupt, hangup;
   uv_timer_t drain_timer, watch_timer;
   laju_counters seen; /* what was last told of */
@@ -80,11 +91,52 @@ static void on_watch(uv_timer_t *timer) {
   watch(timer->data);
 }
 
+/* ---- terms that are replaced ---------------------------------------------------------------------------------------- */
+
+static uint64_t slowest_epoch(const server *self) {
+  uint64_t slowest = UINT64_MAX;
+  for (size_t i = 0; i < self->worker_count; i++) {
+    uint64_t epoch = laju_worker_epoch(self->workers[i]);
+    if (epoch < slowest) slowest = epoch;
+  }
+  return slowest;
+}
+
+static void free_retired(server *self) {
+  uint64_t noted = slowest_epoch(self);
+  retired_terms **at = &self->retired;
+  while (*at != NULL && (*at)->epoch > noted) at = &(*at)->next;
+  retired_terms *gone = *at;
+  *at = NULL;
+  while (gone != NULL) {
+    retired_terms *next = gone->next;
+    laju_terms_free(gone->terms);
+    free(gone);
+    gone = next;
+  }
+}
+
+/* From here on workers take the new terms; what they have begun they end by the old ones. */
+static bool publish(laju_reload *reload, laju_terms *fresh) {
+  server *self = reload->owner;
+  retired_terms *old = malloc(sizeof *old);
+  if (old == NULL) return false;
+  uint64_t epoch = atomic_load_explicit(&self->crew.epoch, memory_order_relaxed) + 1;
+  *old = (retired_terms){.next = self->retired, .terms = self->terms, .epoch = epoch};
+  self->retired = old;
+  self->terms = fresh;
+  atomic_store_explicit(&self->service.terms, fresh, memory_order_release);
+  atomic_store_explicit(&self->crew.epoch, epoch, memory_order_release);
+  for (size_t i = 0; i < self->worker_count; i++) laju_worker_nudge(self->workers[i]);
+  return true;
+}
+
 /* ---- ending -------------------------------------------------------------------------------------------------------- */
 
 static void close_handles(server *self) {
   laju_keeper_stop(&self->keeper);
-  uv_close((uv_handle_t *)&self->ended, NULL);
+  laju_reload_stop(&self->reload);
+  uv_close((uv_handle_t *)&self->news, NULL);
   uv_close((uv_handle_t *)&self->term, NULL);
   uv_close((uv_handle_t *)&self->interrupt, NULL);
   uv_close((uv_handle_t *)&self->hangup, NULL);
@@ -92,9 +144,10 @@ static void close_handles(server *self) {
   uv_close((uv_handle_t *)&self->watch_timer, NULL);
 }
 
-static void on_worker_ended(uv_async_t *async) {
+static void on_news(uv_async_t *async) {
   server *self = async->data;
   if (uv_is_closing((uv_handle_t *)async)) return;
+  free_retired(self);
   for (size_t i = 0; i < self->worker_count; i++) {
     if (!laju_worker_has_ended(self->workers[i])) return;
   }
@@ -128,9 +181,9 @@ static void on_signal(uv_signal_t *handle, int signum) {
 }
 
 static void on_hangup(uv_signal_t *handle, int signum) {
-  (void)handle;
+  server *self = handle->data;
   (void)signum;
-  laju_log(LAJU_LOG_INFO, "SIGHUP is ignored", NULL);
+  laju_reload_now(&self->reload, "SIGHUP");
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------------------ */
@@ -193,15 +246,18 @@ static int watch_signal(server *self, uv_signal_t *handle, uv_signal_cb on, int 
 static int init_loop(server *self) {
   int err = uv_loop_init(&self->loop);
   if (err < 0) return err;
-  err = uv_async_init(&self->loop, &self->ended, on_worker_ended);
+  err = uv_async_init(&self->loop, &self->news, on_news);
   if (err < 0) {
     uv_loop_close(&self->loop);
     return err;
   }
   uv_timer_init(&self->loop, &self->drain_timer);
   uv_timer_init(&self->loop, &self->watch_timer);
-  self->ended.data = self->drain_timer.data = self->watch_timer.data = self;
+  self->news.data = self->drain_timer.data = self->watch_timer.data = self;
   laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
+  laju_reload_init(&self->reload, &self->loop, self->source, self->config);
+  self->reload.publish = publish;
+  self->reload.owner = self;
   err = watch_signal(self, &self->term, on_signal, SIGTERM);
   int err_interrupt = watch_signal(self, &self->interrupt, on_signal, SIGINT);
   int err_hangup = watch_signal(self, &self->hangup, on_hangup, SIGHUP);
@@ -267,6 +323,7 @@ static int serve(server *self) {
   }
   atomic_store_explicit(&self->service.stage, LAJU_SERVING, memory_order_relaxed);
   laju_keeper_start(&self->keeper);
+  laju_reload_start(&self->reload);
   uv_timer_start(&self->watch_timer, on_watch, WATCH_MS, WATCH_MS);
   tell_start(self);
   uv_run(&self->loop, UV_RUN_DEFAULT);
@@ -281,7 +338,7 @@ static int run(server *self) {
   if (self->workers_wanted > LAJU_WORKERS_MAX) self->workers_wanted = LAJU_WORKERS_MAX;
   self->crew = (laju_crew){.service = &self->service,
                            .doors = self->doors,
-                           .ended = &self->ended,
+                           .news = &self->news,
                            .connections_max = connections_max(self->workers_wanted)};
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
   int err = init_loop(self);
@@ -292,19 +349,21 @@ static int run(server *self) {
   return err;
 }
 
-int laju_server_run(laju_config *config) {
+int laju_server_run(laju_config *config, const laju_source *source) {
   server *self = calloc(1, sizeof *self);
   if (self == NULL) {
     fail("cannot start", "out of memory");
     return 1;
   }
   self->config = config;
+  self->source = source;
   signal(SIGPIPE, SIG_IGN);
   if (laju_crash_init() < 0 || laju_crash_stack_init(&self->crash_stack) < 0) {
     laju_log(LAJU_LOG_WARN, "a crash will not leave its stack", NULL);
   }
   int err = run(self);
   for (size_t i = 0; i < self->crew.door_count; i++) laju_door_close(&self->doors[i]);
+  free_retired(self);
   laju_terms_free(self->terms);
   laju_limiter_free(self->limiter);
   free(self->workers);

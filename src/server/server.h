@@ -2,7 +2,8 @@
  *
  * Start: the last snapshot is loaded, the doors are opened (each is named on stderr as it is really bound), the workers
  * start. SIGTERM or SIGINT drains: no new connections, requests that have begun are answered, idle connections are closed,
- * all within LAJU_DRAIN_MS; a second signal does not wait. Then a last snapshot is written.
+ * all within LAJU_DRAIN_MS; a second signal does not wait. Then a last snapshot is written. SIGHUP, or a change of its file,
+ * reads the configuration again (reload.h).
  *
  * What it has to say goes to stderr, a line each (base/log.h).
  */
@@ -14,8 +15,16 @@
 #define LAJU_WORKERS_MAX 1024
 #define LAJU_DRAIN_MS 10000 /* how long requests that have begun may still take after SIGTERM */
 
+/* Where the configuration comes from, so that it can be read again (reload.h). */
+typedef struct laju_source {
+  const char *path; /* the file to watch; NULL: none */
+  /* Reads everything again into an initialised `out`. 0, or -1 with `why`; `out` is to be deinitialised either way. */
+  int (*load)(void *context, laju_config *out, char why[LAJU_WHY_SIZE]);
+  void *context;
+} laju_source;
+
 /* Serves until SIGTERM or SIGINT. Returns 0, or 1 after an error told on stderr. Once a process, from its main thread. The
- * rules of `config` are taken over. */
-int laju_server_run(laju_config *config);
+ * rules of `config` are taken over. `source` may be NULL: then a reload is refused. */
+int laju_server_run(laju_config *config, const laju_source *source);
 
 #endif

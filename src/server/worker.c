@@ -32,6 +32,7 @@ struct laju_worker {
   bool draining, ended;
   _Atomic(wish) wish;
   _Atomic bool thread_ended;
+  _Atomic uint64_t epoch;
 };
 
 /* ---- accepting ----------------------------------------------------------------------------------------------------- */
@@ -154,8 +155,16 @@ static void cut(laju_worker *worker) {
   end_when_empty(worker);
 }
 
+static void note_epoch(laju_worker *worker) {
+  uint64_t epoch = atomic_load_explicit(&worker->crew->epoch, memory_order_acquire);
+  if (epoch == atomic_load_explicit(&worker->epoch, memory_order_relaxed)) return;
+  atomic_store_explicit(&worker->epoch, epoch, memory_order_release);
+  uv_async_send(worker->crew->news);
+}
+
 static void on_wake(uv_async_t *async) {
   laju_worker *worker = async->data;
+  note_epoch(worker);
   wish wanted = atomic_load_explicit(&worker->wish, memory_order_acquire);
   if (worker->ended) return;
   if (wanted == WISH_DRAIN) begin_drain(worker);
@@ -174,7 +183,7 @@ static void run(void *argument) {
   uv_run(&worker->loop, UV_RUN_DEFAULT);
   laju_crash_stack_deinit(&stack);
   atomic_store_explicit(&worker->thread_ended, true, memory_order_release);
-  uv_async_send(worker->crew->ended);
+  uv_async_send(worker->crew->news);
 }
 
 static int add_listener(laju_worker *worker, laju_door *door) {
@@ -260,6 +269,15 @@ void laju_worker_drain(laju_worker *worker) {
 
 void laju_worker_cut(laju_worker *worker) {
   ask(worker, WISH_CUT);
+}
+
+void laju_worker_nudge(laju_worker *worker) {
+  uv_async_send(&worker->wake);
+}
+
+uint64_t laju_worker_epoch(const laju_worker *worker) {
+  if (laju_worker_has_ended(worker)) return UINT64_MAX;
+  return atomic_load_explicit(&worker->epoch, memory_order_acquire);
 }
 
 bool laju_worker_has_ended(const laju_worker *worker) {

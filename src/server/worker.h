@@ -22,7 +22,8 @@ typedef struct laju_crew {
   size_t door_count;
   uint64_t connections_max;
   _Atomic uint64_t connections; /* of all workers; touched when one comes or goes */
-  uv_async_t *ended;            /* told when a worker's thread ends */
+  uv_async_t *news;             /* told when a worker's thread ends, or has turned */
+  _Atomic uint64_t epoch;       /* of the terms in force: raised after new ones are published */
 } laju_crew;
 
 typedef struct laju_worker laju_worker;
@@ -35,6 +36,13 @@ void laju_worker_drain(laju_worker *worker);
 
 /* Asks the worker to end now, from any thread. */
 void laju_worker_cut(laju_worker *worker);
+
+/* Asks the worker to note the crew's epoch, from any thread. */
+void laju_worker_nudge(laju_worker *worker);
+
+/* The epoch that the worker has noted, outside of any request: it uses nothing of an earlier one any more. All of them once
+ * its thread has ended. Any thread. */
+uint64_t laju_worker_epoch(const laju_worker *worker);
 
 /* Has its thread ended? Any thread. */
 bool laju_worker_has_ended(const laju_worker *worker);

@@ -38,7 +38,7 @@ static int start_with(uint64_t connections_max) {
   service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
   if (uv_loop_init(&loop) < 0 || uv_async_init(&loop, &ended, on_ended) < 0) return -1;
   if (laju_door_open(&door, &laju_resp_codec, "127.0.0.1:0", 2, why) < 0) return -1;
-  crew = (laju_crew){.service = &service, .doors = &door, .door_count = 1, .ended = &ended};
+  crew = (laju_crew){.service = &service, .doors = &door, .door_count = 1, .news = &ended};
   crew.connections_max = connections_max;
   for (size_t i = 0; i < 2; i++) {
     if (laju_worker_new(&workers[i], &crew, i) < 0) return -1;

@@ -1,0 +1,46 @@
+/* New terms without a restart: when the configuration's file changes, or on SIGHUP.
+ *
+ * The file is looked at every LAJU_RELOAD_POLL_MS, through any symbolic links on its path, so it does not matter whether it is
+ * written in place, replaced by a rename, or swapped by a link to a directory as Kubernetes does it. It is read once it has
+ * kept still for LAJU_RELOAD_SETTLE_MS, so that a half-written one is not.
+ *
+ * A configuration that is refused, or that changes what needs a restart, leaves everything as it is; it is logged and
+ * counted. Otherwise new terms are published as one, and the old ones are freed when every worker has turned (server.c).
+ *
+ * All calls come from the thread of the loop, which must not be a worker's.
+ */
+#ifndef LAJU_SERVER_RELOAD_H
+#define LAJU_SERVER_RELOAD_H
+
+#include <uv.h>
+
+#include "server/server.h"
+#include "server/terms.h"
+
+#define LAJU_RELOAD_POLL_MS 500
+#define LAJU_RELOAD_SETTLE_MS 200
+
+typedef struct laju_reload laju_reload;
+
+struct laju_reload {
+  const laju_source *source; /* NULL: there is nothing to read again */
+  laju_config *running;      /* what a reload may change of it is kept up to date; its rules are gone */
+  uv_fs_poll_t poll;
+  uv_timer_t settle;
+  uint64_t done, refused;
+  /* Takes the terms over and puts them in force; false where memory ran out. */
+  bool (*publish)(laju_reload *reload, laju_terms *fresh);
+  void *owner; /* the publisher's own */
+};
+
+void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, laju_config *running);
+
+/* Begins to watch the file, if there is one. A failure is logged: SIGHUP still works. */
+void laju_reload_start(laju_reload *reload);
+
+void laju_reload_stop(laju_reload *reload);
+
+/* Reads the configuration again, now; `cause` is for the log. Returns whether new terms were published. */
+bool laju_reload_now(laju_reload *reload, const char *cause);
+
+#endif
