@@ -13,6 +13,13 @@ typedef struct pending {
   char bytes[];
 } pending;
 
+/* An answer that goes out at its time. While there is one, nothing is parsed. */
+typedef struct held {
+  uv_timer_t timer;
+  size_t len;
+  char bytes[];
+} held;
+
 struct laju_connection {
   union {
     uv_handle_t handle;
@@ -26,6 +33,7 @@ struct laju_connection {
   laju_deadline deadline;
   laju_buffer input; /* bytes not yet consumed; freed while there are none */
   pending *pending;
+  held *held;
   size_t discarded;
   bool reading;
   bool more;      /* `input` has requests that wait for the output to drain */
@@ -55,9 +63,24 @@ static void on_gone(uv_handle_t *handle) {
   all->on_closed(all);
 }
 
+static void on_held_gone(uv_handle_t *timer) {
+  free(timer->data);
+}
+
+/* Forgets the answer that is held back. */
+static void drop_held(laju_connection *connection) {
+  held *answer = connection->held;
+  if (answer == NULL) return;
+  connection->held = NULL;
+  connection->all->held_count--;
+  answer->timer.data = answer;
+  uv_close((uv_handle_t *)&answer->timer, on_held_gone);
+}
+
 static void close_now(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
+  drop_held(connection);
   laju_wheel_drop(&all->wheel, &connection->deadline);
   if (connection->prev != NULL) {
     connection->prev->next = connection->next;
@@ -140,7 +163,45 @@ static void flush(laju_connection *connection) {
 }
 
 static bool can_answer(const laju_connection *connection) {
-  return connection->pending == NULL && !connection->ending && !uv_is_closing(&connection->io.handle);
+  return connection->pending == NULL && connection->held == NULL && !connection->ending &&
+         !uv_is_closing(&connection->io.handle);
+}
+
+/* ---- answers that are held back ------------------------------------------------------------------------------------- */
+
+static void on_hold_over(uv_timer_t *timer) {
+  laju_connection *connection = timer->data;
+  held *answer = connection->held;
+  laju_buffer_add(&connection->all->out, answer->bytes, answer->len);
+  drop_held(connection);
+  connection->more = connection->input.len > 0;
+  flush(connection);
+  settle(connection);
+}
+
+/* Takes the output from `from` on back, until its time has come. Where that cannot be, it goes at once. */
+static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
+  laju_connections *all = connection->all;
+  int64_t hold_ms = (hold_us + 999) / 1000;
+  if (hold_ms > LAJU_HOLD_MAX_MS) {
+    laju_count(&all->counters.unheld);
+    hold_ms = LAJU_HOLD_MAX_MS;
+  }
+  size_t len = all->out.len - from;
+  held *answer = all->held_count < LAJU_HELD_MAX && !all->out.failed ? malloc(sizeof *answer + len) : NULL;
+  if (answer == NULL) {
+    laju_count(&all->counters.unheld);
+    return;
+  }
+  answer->len = len;
+  memcpy(answer->bytes, all->out.data + from, len);
+  all->out.len = from;
+  uv_timer_init(all->loop, &answer->timer);
+  answer->timer.data = connection;
+  uv_update_time(all->loop); /* the delay counts from now, not from when this turn began */
+  uv_timer_start(&answer->timer, on_hold_over, (uint64_t)hold_ms, 0);
+  connection->held = answer;
+  all->held_count++;
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------ */
@@ -161,7 +222,9 @@ static size_t answer_batch(laju_connection *connection, char *bytes, size_t len)
   if (batch->ask_count > 0) {
     connection->timed = false;
     laju_batch_decide(batch, all->service->limiter, now_us(all));
+    size_t before = all->out.len;
     codec_of(connection)->encode(connection->codec, batch, &all->out);
+    if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
     if (batch->asks[batch->ask_count - 1].close) connection->ending = true;
   }
   return parsed.consumed;
@@ -197,9 +260,9 @@ static void answer_input(laju_connection *connection) {
 }
 
 static void feed(laju_connection *connection, char *bytes, size_t len) {
-  if (connection->input.len > 0) {
+  if (connection->input.len > 0 || connection->held != NULL) {
     keep_input(connection, bytes, len);
-    if (!uv_is_closing(&connection->io.handle)) answer_input(connection);
+    if (can_answer(connection)) answer_input(connection);
     return;
   }
   size_t used = answer(connection, bytes, len);
@@ -250,7 +313,7 @@ static void give_up(laju_connection *connection) {
 }
 
 static bool is_idle(const laju_connection *connection) {
-  return connection->pending == NULL && connection->input.len == 0 &&
+  return connection->pending == NULL && connection->held == NULL && connection->input.len == 0 &&
          !codec_of(connection)->unfinished(connection->codec);
 }
 
@@ -274,6 +337,16 @@ static void await_request(laju_connection *connection) {
   }
 }
 
+/* While an answer is held, the peer is only listened to for its going away; what it sends is kept, up to a request's size. */
+static void await_hold(laju_connection *connection) {
+  laju_wheel_drop(&connection->all->wheel, &connection->deadline);
+  if (connection->input.len > codec_of(connection)->input_max) {
+    stop_reading(connection);
+  } else {
+    start_reading(connection);
+  }
+}
+
 /* After anything that happened: what this connection waits for now. */
 static void settle(laju_connection *connection) {
   while (connection->more && can_answer(connection)) answer_input(connection);
@@ -281,6 +354,8 @@ static void settle(laju_connection *connection) {
   if (connection->pending != NULL) {
     stop_reading(connection);
     set_deadline(connection, LAJU_STUCK_MS);
+  } else if (connection->held != NULL) {
+    await_hold(connection);
   } else if (connection->ending || connection->peer_done || (connection->all->draining && is_idle(connection))) {
     linger(connection);
   } else {
@@ -294,7 +369,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer) {
   if (got == UV_EOF) {
     connection->peer_done = true;
     connection->reading = false; /* libuv stops by itself */
-    if (connection->lingering) {
+    if (connection->lingering || connection->held != NULL) {
       close_now(connection);
     } else {
       settle(connection);

@@ -11,6 +11,9 @@
  *   - no request for the door's idle_ms: closed (`idle`)
  *   - an unfinished request longer than the codec's input_max: the codec's last word, then closed (`oversized`)
  *   - no memory for a buffer: closed (`starved`)
+ *   - answers held back for their delay (proto/batch.h, hold_us): LAJU_HELD_MAX a worker, LAJU_HOLD_MAX_MS each; beyond that they
+ *     go at once or earlier (`unheld`). While one is held nothing more of its connection is parsed; a peer that goes away
+ *     frees it
  * A connection that we end is first only shut for writing, and what still comes is thrown away for up to LAJU_LINGER_MS and
  * LAJU_LINGER_BYTES, since closing with unread bytes would reset it and lose the last reply on its way.
  * A peer that has sent its FIN still gets the replies to all that it sent before.
@@ -31,6 +34,8 @@
 #define LAJU_OUTPUT_FLUSH (256 * 1024) /* replies are written at the latest when there are so many bytes */
 #define LAJU_REQUEST_MS 10000
 #define LAJU_STUCK_MS 30000
+#define LAJU_HELD_MAX 10000
+#define LAJU_HOLD_MAX_MS 60000
 #define LAJU_LINGER_MS 2000
 #define LAJU_LINGER_BYTES (1024 * 1024)
 
@@ -38,7 +43,8 @@
 typedef struct laju_counters {
   _Atomic uint64_t accepted, refused, accept_errors;
   _Atomic uint64_t idle, slow, stuck, oversized, starved;
-  _Atomic uint64_t cut; /* connections with a request or replies outstanding when the drain's time was over */
+  _Atomic uint64_t unheld; /* answers that were not held back for as long as they should */
+  _Atomic uint64_t cut;    /* connections with a request or replies outstanding when the drain's time was over */
 } laju_counters;
 
 typedef struct laju_connection laju_connection;
@@ -53,6 +59,7 @@ struct laju_connections {
   laju_buffer out;
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */
+  size_t held_count;      /* answers held back */
   laju_wheel wheel;
   uv_timer_t timer; /* runs while the wheel has entries */
   uv_prepare_t turn;

@@ -49,7 +49,7 @@ bool laju_reload_now(laju_reload *reload, const char *cause) {
   if (reload->source == NULL) return refuse(reload, cause, "there is no file to read again");
   laju_config_init(&fresh);
   bool done = reload->source->load(reload->source->context, &fresh, why) < 0 ? refuse(reload, cause, why)
-                                                                            : replace(reload, cause, &fresh);
+                                                                             : replace(reload, cause, &fresh);
   laju_config_deinit(&fresh);
   return done;
 }
@@ -72,7 +72,8 @@ void laju_reload_start(laju_reload *reload) {
   if (reload->source == NULL || reload->source->path == NULL) return;
   int err = uv_fs_poll_start(&reload->poll, on_changed, reload->source->path, LAJU_RELOAD_POLL_MS);
   if (err < 0) {
-    laju_log(LAJU_LOG_WARN, "the configuration's file cannot be watched: reload by SIGHUP", "why", uv_strerror(err), NULL);
+    laju_log(LAJU_LOG_WARN, "the configuration's file cannot be watched: reload by SIGHUP", "why", uv_strerror(err),
+             NULL);
   }
 }
 

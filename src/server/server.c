@@ -76,14 +76,15 @@ static void watch(server *self) {
              value_of(&now.accept_errors) > value_of(&seen->accept_errors) ||
              value_of(&now.slow) > value_of(&seen->slow) || value_of(&now.stuck) > value_of(&seen->stuck) ||
              value_of(&now.oversized) > value_of(&seen->oversized) ||
-             value_of(&now.starved) > value_of(&seen->starved) || value_of(&now.cut) > value_of(&seen->cut);
+             value_of(&now.starved) > value_of(&seen->starved) || value_of(&now.unheld) > value_of(&seen->unheld) ||
+             value_of(&now.cut) > value_of(&seen->cut);
   if (!met) return;
-  char refused[24], errors[24], slow[24], stuck[24], oversized[24], starved[24], cut[24];
+  char refused[24], errors[24], slow[24], stuck[24], oversized[24], starved[24], unheld[24], cut[24];
   laju_log(LAJU_LOG_WARN, "connections met limits (totals since the start)", "refused",
            number(refused, value_of(&now.refused)), "accept_errors", number(errors, value_of(&now.accept_errors)),
            "slow", number(slow, value_of(&now.slow)), "stuck", number(stuck, value_of(&now.stuck)), "oversized",
-           number(oversized, value_of(&now.oversized)), "starved", number(starved, value_of(&now.starved)), "cut",
-           number(cut, value_of(&now.cut)), NULL);
+           number(oversized, value_of(&now.oversized)), "starved", number(starved, value_of(&now.starved)), "unheld",
+           number(unheld, value_of(&now.unheld)), "cut", number(cut, value_of(&now.cut)), NULL);
   self->seen = now;
 }
 
