@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "proto/http.h"
+#include "proto/target.h"
 
 static laju_http_head *head_of(llhttp_t *parser) {
   return parser->data;
@@ -126,27 +127,7 @@ void laju_http_head_init(laju_http_head *head) {
 
 /* ---- what a complete head says ---- */
 
-/* The first of `stops` in the text, or its end. */
-static size_t span_until(const char *text, size_t len, const char *stops) {
-  size_t at = 0;
-  while (at < len && strchr(stops, text[at]) == NULL) at++;
-  return at;
-}
-
-/* The path of a target in origin-form ("/x?y") or absolute-form ("http://host/x?y"), without the query. */
-static void find_path(const char *target, size_t len, laju_shown *path, bool *query) {
-  size_t start = 0;
-  if (target[0] != '/') {
-    const char *authority = memmem(target, len, "://", 3);
-    if (authority != NULL) start = (size_t)(authority + 3 - target);
-    if (authority != NULL) start += span_until(target + start, len - start, "/?#");
-  }
-  size_t path_len = span_until(target + start, len - start, "?#");
-  *path = (laju_shown){target + start, path_len};
-  *query = start + path_len < len;
-}
-
-static laju_http_route find_route(laju_shown path) {
+static laju_http_route find_route(laju_slice path) {
   static const struct {
     const char *path;
     size_t len;
@@ -158,7 +139,7 @@ static laju_http_route find_route(laju_shown path) {
       {"/readyz", 7, LAJU_ROUTE_READY},
   };
   for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-    if (routes[i].len == path.len && memcmp(routes[i].path, path.text, path.len) == 0) return routes[i].route;
+    if (routes[i].len == path.len && memcmp(routes[i].path, path.at, path.len) == 0) return routes[i].route;
   }
   return LAJU_ROUTE_NONE;
 }
@@ -211,9 +192,9 @@ static laju_http_step finish_head(laju_http_head *head) {
   if (step != LAJU_HTTP_DONE) return step;
   request->expects = request->expects && !request->old && (request->chunked || request->content_length > 0);
   request->keep_alive = llhttp_should_keep_alive(parser) != 0;
-  laju_shown path;
-  find_path(head->bytes + request->url_at, request->url_len, &path, &request->query);
-  request->route = (uint8_t)find_route(path);
+  laju_target target = laju_target_split((laju_slice){head->bytes + request->url_at, request->url_len});
+  request->query = target.query.at != NULL;
+  request->route = (uint8_t)find_route(target.path);
   return LAJU_HTTP_DONE;
 }
 
