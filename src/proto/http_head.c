@@ -52,8 +52,15 @@ static bool valued(const laju_http_head *head, const char *value) {
   return (size_t)(end - from) == len && strncasecmp(from, value, len) == 0;
 }
 
-/* The fields that matter here and whose meaning llhttp does not know, or does not check to the end. */
+/* Lists the field, and looks at those that matter here and whose meaning llhttp does not know, or not check to the end. */
 static int take_field(laju_http_head *head) {
+  bool empty = head->value_end <= head->value_at;
+  head->list[head->request.fields++] = (laju_field){
+      .name_at = (uint16_t)head->name_at,
+      .name_len = (uint16_t)head->name_len,
+      .value_at = (uint16_t)head->value_at,
+      .value_len = (uint16_t)(empty ? 0 : head->value_end - head->value_at),
+  };
   if (named(head, "host", 4)) {
     head->hosts++;
   } else if (named(head, "expect", 6)) {
@@ -133,15 +140,13 @@ static laju_http_route find_route(laju_slice path) {
     size_t len;
     laju_http_route route;
   } routes[] = {
-      {"/v1/check", 9, LAJU_ROUTE_CHECK},
-      {"/v1/batch", 9, LAJU_ROUTE_BATCH},
-      {"/healthz", 8, LAJU_ROUTE_HEALTH},
-      {"/readyz", 7, LAJU_ROUTE_READY},
+      {"/v1/check", 9, LAJU_ROUTE_CHECK}, {"/v1/batch", 9, LAJU_ROUTE_BATCH}, {"/healthz", 8, LAJU_ROUTE_HEALTH},
+      {"/readyz", 7, LAJU_ROUTE_READY},   {"/auth", 5, LAJU_ROUTE_AUTH},
   };
   for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
     if (routes[i].len == path.len && memcmp(routes[i].path, path.at, path.len) == 0) return routes[i].route;
   }
-  return LAJU_ROUTE_NONE;
+  return path.len >= 6 && memcmp(path.at, "/auth/", 6) == 0 ? LAJU_ROUTE_AUTH : LAJU_ROUTE_NONE;
 }
 
 /* llhttp speaks RTSP and ICE as well. */
@@ -168,12 +173,21 @@ static laju_http_step check_framing(laju_http_head *head) {
     if (request->old) return refused(head, 400, "HTTP/1.0 has no transfer codings");
     request->chunked = true;
   } else if ((parser->flags & F_CONTENT_LENGTH) != 0) {
-    if (parser->content_length > LAJU_HTTP_BODY_MAX) {
+    bool fits = parser->content_length <= LAJU_HTTP_BODY_MAX;
+    if (!fits && request->route != LAJU_ROUTE_AUTH) {
       return refused(head, 413, "the body is longer than 2097152 bytes");
     }
-    request->content_length = (uint32_t)parser->content_length;
+    request->content_length = fits ? (uint32_t)parser->content_length : LAJU_HTTP_BODY_MAX;
   }
   return LAJU_HTTP_DONE;
+}
+
+/* Whether the body follows is not to be known: proxies that ask for leave announce their client's and send none. */
+static void drop_body(laju_http_request *request) {
+  if (!request->chunked && request->content_length == 0) return;
+  request->chunked = false;
+  request->content_length = 0;
+  request->keep_alive = false;
 }
 
 static laju_http_step finish_head(laju_http_head *head) {
@@ -188,13 +202,14 @@ static laju_http_step finish_head(laju_http_head *head) {
   if (head->hosts > 1 || (head->hosts == 0 && !request->old)) {
     return refused(head, 400, "there is not exactly one Host field");
   }
-  laju_http_step step = check_framing(head);
-  if (step != LAJU_HTTP_DONE) return step;
-  request->expects = request->expects && !request->old && (request->chunked || request->content_length > 0);
-  request->keep_alive = llhttp_should_keep_alive(parser) != 0;
   laju_target target = laju_target_split((laju_slice){head->bytes + request->url_at, request->url_len});
   request->query = target.query.at != NULL;
   request->route = (uint8_t)find_route(target.path);
+  laju_http_step step = check_framing(head);
+  if (step != LAJU_HTTP_DONE) return step;
+  request->keep_alive = llhttp_should_keep_alive(parser) != 0;
+  if (request->route == LAJU_ROUTE_AUTH) drop_body(request);
+  request->expects = request->expects && !request->old && (request->chunked || request->content_length > 0);
   return LAJU_HTTP_DONE;
 }
 
@@ -235,8 +250,10 @@ static bool recall(laju_http_head *head, const char *bytes, size_t len) {
   return true;
 }
 
-/* A chunked body needs the parser that read its head, so such a head is not remembered. */
+/* A chunked body needs the parser that read its head, so such a head is not remembered. Nor is an earlier one then: the list of
+ * fields is this one's. */
 static void remember(laju_http_head *head, const char *bytes) {
+  head->memo.head_len = 0;
   if (head->request.chunked || head->request.head_len > LAJU_HTTP_MEMO_MAX) return;
   head->memo = head->request;
   memcpy(head->memo_bytes, bytes, head->request.head_len);

@@ -1,7 +1,8 @@
 /* A request's head, and a chunked body, by llhttp, in its strict mode and without lenient flags; and the rules of RFC 9112 that
  * llhttp leaves to its user: Host, folded fields, codings, expectations, and the limits of http.h.
  *
- * A laju_http_head is used for one request after another. Every offset counts from the request's first byte.
+ * A laju_http_head is used for one request after another. Every offset counts from the request's first byte. A request of the
+ * route AUTH is complete with its head: a body that it announces, of whatever length, is not for us, and ends the connection.
  */
 #ifndef LAJU_PROTO_HTTP_HEAD_H
 #define LAJU_PROTO_HTTP_HEAD_H
@@ -11,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/fields.h"
+#include "proto/http.h"
 #include "proto/http_problem.h"
+
+_Static_assert(LAJU_HTTP_HEAD_MAX <= UINT16_MAX, "a field's offsets fit");
 
 #define LAJU_HTTP_MEMO_MAX 512 /* bytes of a head that is remembered */
 
@@ -21,6 +26,7 @@ typedef enum laju_http_route {
   LAJU_ROUTE_BATCH,
   LAJU_ROUTE_HEALTH,
   LAJU_ROUTE_READY,
+  LAJU_ROUTE_AUTH, /* "/auth", and "/auth/" with any path behind it */
 } laju_http_route;
 
 /* What a head says, as far as laju cares. */
@@ -30,7 +36,8 @@ typedef struct laju_http_request {
   uint32_t content_length;  /* 0 where chunked */
   uint8_t method;           /* llhttp's */
   uint8_t route;
-  bool query; /* the target has a query */
+  uint8_t fields; /* header fields: that many of the head's `list` */
+  bool query;     /* the target has a query */
   bool chunked;
   bool expects; /* "100 Continue", before it sends the body */
   bool keep_alive;
@@ -58,10 +65,16 @@ typedef struct laju_http_head {
   /* A connection's requests mostly have the same head, byte for byte, and then what it says is known. Bytes that are alike
    * mean the same, so this is no second parser. */
   laju_http_request memo;
-  char memo_bytes[LAJU_HTTP_MEMO_MAX]; /* memo.head_len of them; 0: nothing is remembered */
+  char memo_bytes[LAJU_HTTP_MEMO_MAX];    /* memo.head_len of them; 0: nothing is remembered */
+  laju_field list[LAJU_HTTP_HEADERS_MAX]; /* of the head that was read last: where one is remembered, it is that one */
 } laju_http_head;
 
 void laju_http_head_init(laju_http_head *head);
+
+/* The header fields of a head that is DONE, at `bytes`. */
+static inline laju_fields laju_http_head_fields(const laju_http_head *head, const char *bytes) {
+  return (laju_fields){.bytes = bytes, .list = head->list, .count = head->request.fields};
+}
 
 /* Ready for the next request. */
 void laju_http_head_next(laju_http_head *head);
