@@ -21,6 +21,7 @@ struct laju_ruleset {
   size_t count, exact_count;
   places names, keys;
   exact *exacts;
+  laju_selection *selection;
   laju_policy policies[];
 };
 
@@ -134,6 +135,7 @@ static void free_shell(laju_ruleset *rules) {
   free(rules->names.at);
   free(rules->keys.at);
   free(rules->exacts);
+  laju_selection_free(rules->selection);
   free(rules);
 }
 
@@ -145,7 +147,7 @@ static int index_all(laju_ruleset *rules) {
   if (rules->exacts == NULL) return LAJU_ERR_MEMORY;
   if (add_names(rules) < 0) return LAJU_ERR_NAME;
   add_keys(rules);
-  return 0;
+  return laju_selection_new(&rules->selection, rules->policies, rules->count);
 }
 
 int laju_ruleset_new(laju_ruleset **out, const laju_policy *policies, size_t count) {
@@ -175,4 +177,8 @@ size_t laju_ruleset_count(const laju_ruleset *rules) {
 
 const laju_policy *laju_ruleset_at(const laju_ruleset *rules, size_t i) {
   return &rules->policies[i];
+}
+
+const laju_selection *laju_ruleset_selection(const laju_ruleset *rules) {
+  return rules->selection;
 }

@@ -3,6 +3,7 @@
 #define LAJU_LIMITER_RULESET_H
 
 #include "config/policy.h"
+#include "limiter/selection.h"
 
 typedef struct laju_ruleset laju_ruleset;
 
@@ -20,6 +21,9 @@ size_t laju_ruleset_count(const laju_ruleset *rules);
 
 /* The i-th policy, in the order given. */
 const laju_policy *laju_ruleset_at(const laju_ruleset *rules, size_t i);
+
+/* Finds those that match a request. */
+const laju_selection *laju_ruleset_selection(const laju_ruleset *rules);
 
 /* The rule that decides this key under this policy of the set: the override that names the key, else the first override
  * whose pattern takes it, else the policy's own. */
