@@ -16,7 +16,8 @@
 #define LAJU_EACH_MAX 1000     /* independent checks in one request (POST /v1/batch, LAJU.MCHECK) */
 #define LAJU_BATCH_NOTES 65536 /* bytes of replies that need no decision; one is at most LAJU_NOTE_MAX */
 #define LAJU_NOTE_MAX 4096
-#define LAJU_BATCH_KEYS 65536 /* bytes of keys that a codec made up; one request's are at most LAJU_DERIVED_MAX */
+#define LAJU_BATCH_KEYS 65536     /* bytes of keys that a codec made up; one request's are at most LAJU_DERIVED_MAX */
+#define LAJU_BATCH_SCRATCH 458752 /* bytes for a codec's work on one request */
 #define LAJU_DERIVED_MAX (LAJU_CHECKS_MAX * LAJU_KEY_MAX)
 
 typedef enum laju_ask_kind {
@@ -47,7 +48,8 @@ typedef struct laju_batch {
   laju_decision decisions[LAJU_BATCH_CHECKS];
   laju_rule rules[LAJU_BATCH_CHECKS]; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
   char notes[LAJU_BATCH_NOTES];
-  char keys[LAJU_BATCH_KEYS]; /* `key_len` of them are in use */
+  char keys[LAJU_BATCH_KEYS];       /* `key_len` of them are in use */
+  char scratch[LAJU_BATCH_SCRATCH]; /* nothing in it lasts */
 } laju_batch;
 
 /* Forgets everything in it. Cheap: only counts are reset. */

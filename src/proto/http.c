@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/codec.h"
+#include "proto/http_auth.h"
 #include "proto/http_body.h"
 #include "proto/http_head.h"
 #include "proto/http_problem.h"
@@ -11,13 +12,14 @@
 _Static_assert(LAJU_PROBLEM_MAX <= LAJU_NOTE_MAX, "a problem document fits a note");
 _Static_assert(LAJU_BATCH_CHECKS >= LAJU_EACH_MAX, "an empty batch has room for any request");
 
-#define ROUTES "POST /v1/check, POST /v1/batch, GET /healthz, GET /readyz"
+#define ROUTES "POST /v1/check, POST /v1/batch, GET /healthz, GET /readyz, /auth"
 
 typedef enum stage { IN_HEAD, IN_BODY, COMPLETE, CLOSED } stage;
 
 typedef struct connection {
   laju_service *service;
-  const laju_terms *terms; /* in force for the bytes being parsed; never used beyond them */
+  const laju_terms *terms; /* in force for the bytes being parsed; never used beyond the replies to them */
+  laju_peer peer;
   laju_http_head head;
   laju_http_date date;
   stage stage;    /* of the request that is being read */
@@ -29,6 +31,7 @@ typedef enum outcome {
   WAITING,  /* more bytes must come */
   CROWDED,  /* the batch has no room for it */
   ANSWERED, /* its ask is in the batch */
+  ALONE,    /* the same, and no other may come behind it */
   FINISHED, /* the same, and it was the connection's last */
 } outcome;
 
@@ -94,6 +97,26 @@ static outcome answer_check(connection *c, char *body, size_t len, laju_batch *b
   return answered(ask);
 }
 
+/* An answer that may be held back is alone in its batch. Where others are before it, it is read once more when they are out. */
+static outcome answer_auth(connection *c, const char *bytes, laju_batch *batch) {
+  const laju_http_request *request = &c->head.request;
+  if (!laju_batch_has_room(batch, LAJU_CHECKS_MAX)) return CROWDED;
+  laju_auth auth;
+  laju_problem problem;
+  bool readable = laju_auth_read(&auth, c->terms, &c->peer, &c->head, bytes, batch, &problem);
+  if (readable && auth.matched.waits != 0 && batch->ask_count > 0) return CROWDED;
+  if (auth.untrusted) atomic_fetch_add_explicit(&c->service->untrusted_forwards, 1, memory_order_relaxed);
+  if (!readable) return answered(add_problem(batch, request, &problem));
+  if (auth.matched.count == 0) return answered(add_note(batch, 200, request, "", 0));
+  laju_ask *ask = add_ask(batch, LAJU_ASK_ALL, auth.deny, request);
+  ask->first = (uint32_t)batch->check_count;
+  ask->count = (uint32_t)auth.matched.count;
+  ask->waits = auth.matched.waits;
+  batch->check_count += auth.matched.count;
+  batch->key_len += auth.matched.key_len;
+  return ask->waits != 0 && !ask->close ? ALONE : answered(ask);
+}
+
 static outcome answer_text(connection *c, int status, const char *text, laju_batch *batch) {
   return answered(add_note(batch, status, &c->head.request, text, strlen(text)));
 }
@@ -111,6 +134,7 @@ static bool is_check(const laju_http_request *request) {
 }
 
 static bool method_fits(const laju_http_request *request) {
+  if (request->route == LAJU_ROUTE_AUTH) return true;
   if (is_check(request)) return request->method == HTTP_POST;
   return request->method == HTTP_GET || request->method == HTTP_HEAD;
 }
@@ -155,6 +179,7 @@ static outcome answer(connection *c, char *bytes, laju_batch *batch) {
   switch (request->route) {
     case LAJU_ROUTE_HEALTH: return answer_text(c, 200, "{\"status\":\"ok\"}", batch);
     case LAJU_ROUTE_READY: return answer_ready(c, batch);
+    case LAJU_ROUTE_AUTH: return answer_auth(c, bytes, batch);
     default: {
       size_t len = request->chunked ? c->head.body_len : request->content_length;
       return answer_check(c, bytes + request->head_len, len, batch);
@@ -249,8 +274,9 @@ static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch
     if (at == len) break;
     outcome end = laju_batch_has_room(batch, 1) ? step(c, bytes + at, len - at, batch) : CROWDED;
     if (end == WAITING) break;
-    if (end == ANSWERED) at += leave_request(c);
-    parsed.more = end == CROWDED;
+    if (end == ANSWERED || end == ALONE) at += leave_request(c);
+    parsed.more = end == CROWDED || (end == ALONE && at < len);
+    if (end == ALONE) break;
     parsed.closed = end == FINISHED;
   }
   drain(c, batch, &parsed);
@@ -273,9 +299,9 @@ static void give_up(void *state, laju_buffer *out) {
 }
 
 static void init(void *state, laju_service *service, const laju_peer *peer) {
-  (void)peer;
   connection *c = state;
   c->service = service;
+  c->peer = *peer;
   c->stage = IN_HEAD;
   laju_http_head_init(&c->head);
 }

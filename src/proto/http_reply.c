@@ -108,8 +108,13 @@ static char *put_head(char *to, laju_http_date *date, int64_t now_us, int status
   to = PUT(to, "Date: ");
   memcpy(to, date->text, sizeof date->text);
   to += sizeof date->text;
-  to = (ask->flags & LAJU_HTTP_PROBLEM) != 0 ? PUT(to, "\r\nContent-Type: application/problem+json\r\nContent-Length: ")
-                                             : PUT(to, "\r\nContent-Type: application/json\r\nContent-Length: ");
+  if ((ask->flags & LAJU_HTTP_PROBLEM) != 0) {
+    to = PUT(to, "\r\nContent-Type: application/problem+json\r\nContent-Length: ");
+  } else if (body_len > 0) {
+    to = PUT(to, "\r\nContent-Type: application/json\r\nContent-Length: ");
+  } else {
+    to = PUT(to, "\r\nContent-Length: ");
+  }
   to += laju_decimal(to, (int64_t)body_len);
   to = PUT(to, "\r\n");
   if ((ask->flags & LAJU_HTTP_ALLOW_POST) != 0) to = PUT(to, "Allow: POST\r\n");
@@ -129,7 +134,7 @@ static void reply_note(laju_http_date *date, int64_t now_us, const laju_ask *ask
   if (to == NULL) return;
   char *at = put_head(to, date, now_us, ask->form, ask, ask->count);
   at = PUT(at, "\r\n");
-  if ((ask->flags & LAJU_HTTP_NO_BODY) == 0) {
+  if ((ask->flags & LAJU_HTTP_NO_BODY) == 0 && ask->count > 0) {
     memcpy(at, body, ask->count);
     at += ask->count;
   }
@@ -144,13 +149,15 @@ static void reply_decisions(laju_http_date *date, const laju_terms *terms, const
   if (to == NULL) return;
   const laju_check *checks = &batch->checks[ask->first];
   const laju_decision *decisions = &batch->decisions[ask->first];
-  bool batched = ask->form == LAJU_HTTP_BATCH;
+  bool batched = ask->form == LAJU_HTTP_BATCH, is_auth = ask->form >= 400;
   size_t tightest = batched ? 0 : laju_headers_tightest(checks, decisions, count);
   char *body = to + HEAD_MAX;
-  size_t body_len = (size_t)(put_body(body, batch, ask, tightest) - body);
-  char *at = put_head(to, date, batch->now_us, batched || ask->allowed ? 200 : 429, ask, body_len);
+  size_t body_len = is_auth && ask->allowed ? 0 : (size_t)(put_body(body, batch, ask, tightest) - body);
+  int status = batched || ask->allowed ? 200 : is_auth ? ask->form : 429;
+  char *at = put_head(to, date, batch->now_us, status, ask, body_len);
   if (!batched) at += laju_headers_write(at, terms, checks, decisions, count, tightest, batch->now_us);
   at = PUT(at, "\r\n");
+  if ((ask->flags & LAJU_HTTP_NO_BODY) != 0) body_len = 0;
   memmove(at, body, body_len);
   out->len += (size_t)(at - to) + body_len;
 }

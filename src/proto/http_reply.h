@@ -7,7 +7,8 @@
 #include "proto/http_problem.h"
 #include "proto/service.h"
 
-/* An ask's `form`. A note's is its status, and its bytes are the body; LAJU_HTTP_CONTINUE has none. */
+/* An ask's `form`. A note's is its status, and its bytes are the body; LAJU_HTTP_CONTINUE has none. From 400 on an ALL is of
+ * forward-auth, and its form is the status of a refusal, whose body is the tightest decision; an admission has none. */
 enum {
   LAJU_HTTP_ONE = 1,    /* ALL: one decision */
   LAJU_HTTP_CHECKS = 2, /* ALL: the tightest decision, and all in "decisions" */

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <string.h>
 
+#include "base/base64url.h"
 #include "base/buffer.h"
 #include "core/rule.h"
 
@@ -47,18 +48,6 @@ void laju_keys_deinit(laju_keys *keys) {
   keys->hash = NULL;
 }
 
-/* 20 bytes as 27 characters: six bits each, the last one's lower two are zero. */
-static char *add_base64url(char *to, const unsigned char bytes[HASHED_BYTES]) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  unsigned held = 0, bits = 0;
-  for (int i = 0; i < HASHED_BYTES; i++) {
-    held = held << 8 | bytes[i];
-    for (bits += 8; bits >= 6; bits -= 6) *to++ = digits[held >> (bits - 6) & 63];
-  }
-  *to++ = digits[held << (6 - bits) & 63];
-  return to;
-}
-
 static char *add(char *to, const char *text, size_t len) {
   memcpy(to, text, len);
   return to + len;
@@ -74,7 +63,7 @@ static char *add_subject(char *to, const laju_keys *keys, const char *text, size
     return NULL;
   }
   *to++ = '#';
-  return add_base64url(to, digest);
+  return to + laju_base64url(to, digest, HASHED_BYTES);
 }
 
 int laju_keys_name(laju_keys *keys, const laju_rule *rule, const laju_keys_subject *subject,

@@ -216,7 +216,8 @@ static void unknown_paths_are_404_and_name_the_routes(void **state) {
   door *d = *state;
   const char *reply = asked(d, "GET /metrics HTTP/1.1\r\nHost: laju\r\n\r\n");
   starts(reply, "HTTP/1.1 404 Not Found\r\n");
-  holds(reply, "\"value\":\"/metrics\",\"allowed\":\"POST /v1/check, POST /v1/batch, GET /healthz, GET /readyz\"}");
+  holds(reply,
+        "\"value\":\"/metrics\",\"allowed\":\"POST /v1/check, POST /v1/batch, GET /healthz, GET /readyz, /auth\"}");
   starts(asked(d, "POST /v1/checks HTTP/1.1\r\nHost: laju\r\nContent-Length: 3\r\n\r\nabc"), "HTTP/1.1 404 ");
   starts(asked(d, "OPTIONS * HTTP/1.1\r\nHost: laju\r\n\r\n"), "HTTP/1.1 404 ");
   assert_false(d->closed); /* the framing is known, so the connection stays */

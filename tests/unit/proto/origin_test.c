@@ -3,9 +3,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "proto/made.h"
 
 #define HOST "Host: laju:8080\r\n"
 
@@ -24,25 +25,11 @@ static laju_peer peer_at(const char *address) {
   return peer;
 }
 
-/* The lines of a head, each ended by CRLF, as fields. */
-static size_t list_fields(const char *lines, laju_field list[LAJU_HTTP_HEADERS_MAX]) {
-  size_t count = 0;
-  for (const char *at = lines; *at != '\0';) {
-    const char *colon = strchr(at, ':'), *end = strstr(at, "\r\n");
-    list[count++] = (laju_field){.name_at = (uint16_t)(at - lines),
-                                 .name_len = (uint16_t)(colon - at),
-                                 .value_at = (uint16_t)(colon + 1 - lines),
-                                 .value_len = (uint16_t)(end - colon - 1)};
-    at = end + 2;
-  }
-  return count;
-}
-
 /* A GET of `target` with these lines. */
 static const call *asked_by(const char *peer_address, const char *target, const char *lines) {
   static call c;
   laju_field list[LAJU_HTTP_HEADERS_MAX];
-  laju_fields fields = {.bytes = lines, .list = list, .count = list_fields(lines, list)};
+  laju_fields fields = made_fields(lines, list);
   laju_peer peer = peer_at(peer_address);
   c.error = laju_origin_read(&c.origin, &terms, &peer, &fields, (laju_slice){"GET", 3},
                              (laju_slice){target, strlen(target)}, c.scratch);

@@ -1,0 +1,92 @@
+#include "proto/match.h"
+
+typedef struct matching {
+  const laju_terms *terms;
+  const laju_asker *asker;
+  laju_batch *batch;
+  laju_matched *out;
+  const laju_policy *policies[LAJU_CHECKS_MAX]; /* of the checks so far */
+  int error;
+} matching;
+
+static bool fail(matching *m, int error) {
+  m->error = error;
+  return false;
+}
+
+static bool is_there(const matching *m, const laju_policy *policy) {
+  for (size_t i = 0; i < m->out->count; i++) {
+    if (m->policies[i] == policy) return true;
+  }
+  return false;
+}
+
+/* The check of this key, not yet hashed; its key is still missing. */
+static laju_check check_of(const matching *m, const laju_policy *policy, const char *key, size_t len) {
+  const laju_origin *origin = m->asker->origin;
+  uint32_t cost = policy->rule.cost;
+  const laju_rule *rule = laju_ruleset_resolve(m->terms->rules, policy, key, len, &cost);
+  bool exempt = policy->exempt_count > 0 && origin->addressed && laju_policy_exempts_address(policy, &origin->client);
+  return (laju_check){.rule = rule, .cost = exempt ? 0 : cost};
+}
+
+/* Policies come in no order; a set's lie in the order of the file. */
+static void insert(matching *m, const laju_policy *policy, laju_check check) {
+  laju_check *checks = &m->batch->checks[m->batch->check_count];
+  size_t at = m->out->count++;
+  for (; at > 0 && m->policies[at - 1] > policy; at--) {
+    checks[at] = checks[at - 1];
+    m->policies[at] = m->policies[at - 1];
+  }
+  checks[at] = check;
+  m->policies[at] = policy;
+}
+
+/* Adds the policy's check, if it applies. False: enough. */
+static bool take(void *context, const laju_policy *policy) {
+  matching *m = context;
+  char *raw = m->batch->scratch;
+  const laju_part *missing;
+  size_t len;
+  if (is_there(m, policy)) return true;
+  laju_derived derived = laju_key_derive(policy, m->asker, raw, &len, &missing);
+  if (derived == LAJU_KEY_SKIPPED) return true;
+  if (derived == LAJU_KEY_DENIED) {
+    m->out->policy = policy;
+    m->out->missing = missing;
+    return fail(m, LAJU_MATCH_DENIED);
+  }
+  if (m->out->count == LAJU_CHECKS_MAX) return fail(m, LAJU_MATCH_MANY);
+  char *key = m->batch->keys + m->batch->key_len + m->out->key_len;
+  laju_check check = check_of(m, policy, raw, len);
+  int kept = laju_key_keep(policy, raw, len, key);
+  if (kept < 0) return fail(m, LAJU_MATCH_BROKEN);
+  check.key = key;
+  check.key_len = (uint32_t)kept;
+  m->out->key_len += (size_t)kept;
+  insert(m, policy, check);
+  return true;
+}
+
+static uint16_t find_waits(const matching *m) {
+  const laju_check *checks = &m->batch->checks[m->batch->check_count];
+  unsigned waits = 0;
+  for (size_t i = 0; i < m->out->count; i++) {
+    if (m->policies[i]->wait_server && !checks[i].rule->shadow && checks[i].cost > 0) waits |= 1U << i;
+  }
+  return (uint16_t)waits;
+}
+
+int laju_match_request(laju_matched *out, const laju_terms *terms, const laju_asker *asker,
+                       const laju_policy *const *named, size_t named_count, laju_batch *batch) {
+  matching m = {.terms = terms, .asker = asker, .batch = batch, .out = out};
+  const laju_origin *origin = asker->origin;
+  *out = (laju_matched){.count = 0};
+  for (size_t i = 0; i < named_count && m.error == 0; i++) take(&m, named[i]);
+  if (named_count == 0) {
+    laju_request_line request = {.method = origin->method, .host = origin->host, .path = origin->path};
+    laju_selection_each(laju_ruleset_selection(terms->rules), &request, take, &m);
+  }
+  out->waits = find_waits(&m);
+  return m.error;
+}
