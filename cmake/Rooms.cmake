@@ -23,6 +23,10 @@ if(LAJU_WERROR)
   target_compile_options(laju_warnings INTERFACE -Werror)
 endif()
 
+if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  add_link_options(-flto=auto) # on all processors
+endif()
+
 if(LAJU_SANITIZE)
   add_compile_options(-fsanitize=${LAJU_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LAJU_SANITIZE})
