@@ -1,0 +1,123 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/reload.h"
+
+/* A configuration in memory that stands for the file, and what became of it. */
+typedef struct world {
+  uv_loop_t loop;
+  laju_config running;
+  laju_source source;
+  laju_reload reload;
+  const char *text;
+  laju_terms *published;
+  bool no_memory;
+} world;
+
+static int load(void *context, laju_config *out, char why[LAJU_WHY_SIZE]) {
+  const world *w = context;
+  return laju_config_parse(out, "laju.yaml", w->text, strlen(w->text), why);
+}
+
+static bool publish(laju_reload *reload, laju_terms *fresh) {
+  world *w = reload->owner;
+  if (w->no_memory) return false;
+  laju_terms_free(w->published);
+  w->published = fresh;
+  return true;
+}
+
+static int set_up(void **state) {
+  static world w;
+  w = (world){.text = "snapshot: {path: /tmp/x, interval: 10s}\nrules: [{name: api, limit: 5, per: 1m}]"};
+  char why[LAJU_WHY_SIZE];
+  laju_config_init(&w.running);
+  if (load(&w, &w.running, why) < 0 || uv_loop_init(&w.loop) < 0) return -1;
+  w.source = (laju_source){.load = load, .context = &w};
+  laju_reload_init(&w.reload, &w.loop, &w.source, &w.running);
+  w.reload.publish = publish;
+  w.reload.owner = &w;
+  *state = &w;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  world *w = *state;
+  laju_reload_stop(&w->reload);
+  uv_run(&w->loop, UV_RUN_DEFAULT);
+  laju_terms_free(w->published);
+  laju_config_deinit(&w->running);
+  return uv_loop_close(&w->loop);
+}
+
+static void new_rules_are_published(void **state) {
+  world *w = *state;
+  w->text =
+      "snapshot: {path: /tmp/x, interval: 3s}\nrules: [{name: api, limit: 7, per: 1m}, {name: b, limit: 1, per: 1s}]";
+  assert_true(laju_reload_now(&w->reload, "test"));
+  assert_int_equal(laju_ruleset_count(w->published->rules), 2);
+  assert_int_equal(laju_ruleset_find(w->published->rules, "api", 3)->rule.limit, 7);
+  assert_int_equal(w->running.snapshot_interval_us, 3000000);
+  assert_int_equal(w->reload.done, 1);
+}
+
+static void a_bad_file_changes_nothing_and_is_counted(void **state) {
+  world *w = *state;
+  w->text = "snapshot: {interval: 3s}\nrules: [{name: api, limit: -7, per: 1m}]";
+  assert_false(laju_reload_now(&w->reload, "test"));
+  assert_null(w->published);
+  assert_int_equal(w->running.snapshot_interval_us, 10000000);
+  assert_int_equal(w->reload.refused, 1);
+  assert_int_equal(w->reload.done, 0);
+}
+
+static void what_needs_a_restart_is_refused(void **state) {
+  world *w = *state;
+  static const char *const texts[] = {
+      "memory: 64MiB\nsnapshot: {path: /tmp/x}",
+      "workers: 3\nsnapshot: {path: /tmp/x}",
+      "listen: {http: 127.0.0.1:8999}\nsnapshot: {path: /tmp/x}",
+      "snapshot: {path: /tmp/y}",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    w->text = texts[i];
+    assert_false(laju_reload_now(&w->reload, "test"));
+    assert_int_equal(w->reload.refused, i + 1);
+  }
+  assert_null(w->published);
+}
+
+static void without_memory_the_old_terms_stay(void **state) {
+  world *w = *state;
+  w->no_memory = true;
+  assert_false(laju_reload_now(&w->reload, "test"));
+  assert_int_equal(w->reload.refused, 1);
+}
+
+static void without_a_source_there_is_nothing_to_read(void **state) {
+  world *w = *state;
+  w->reload.source = NULL;
+  assert_false(laju_reload_now(&w->reload, "test"));
+  assert_int_equal(w->reload.refused, 1);
+  laju_reload_start(&w->reload);
+  assert_false(uv_is_active((uv_handle_t *)&w->reload.poll));
+}
+
+#define CLAIM(claim) cmocka_unit_test_setup_teardown(claim, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CLAIM(new_rules_are_published),
+      CLAIM(a_bad_file_changes_nothing_and_is_counted),
+      CLAIM(what_needs_a_restart_is_refused),
+      CLAIM(without_memory_the_old_terms_stay),
+      CLAIM(without_a_source_there_is_nothing_to_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
