@@ -16,33 +16,32 @@ static void free_patterns(laju_pattern *patterns, size_t count) {
 void laju_policy_deinit(laju_policy *policy) {
   free_patterns(policy->match.hosts, policy->match.host_count);
   free_patterns(policy->match.paths, policy->match.path_count);
-  for (size_t i = 0; i < policy->exempt_count; i++) free(policy->exempt[i].key.text);
+  free_patterns(policy->exempt_keys, policy->exempt_key_count);
   for (size_t i = 0; i < policy->override_count; i++) free(policy->overrides[i].key.text);
-  free(policy->exempt);
+  free(policy->exempt_networks);
   free(policy->overrides);
   *policy = (laju_policy){0};
 }
 
-/* Only the last star needs to be gone back to: an earlier one has taken as little as it can, which leaves the most. */
+/* The runs between the first star and the last, each at the earliest place after the one before: that leaves the most to
+ * those that follow. `text` to `end` is what the two ends have left over. */
+static bool takes_middle(const char *runs, const char *last, const char *text, const char *end) {
+  while (runs <= last) {
+    const char *star = memchr(runs, '*', (size_t)(last - runs) + 1);
+    size_t run_len = (size_t)(star - runs);
+    const char *found = run_len > 0 ? memmem(text, (size_t)(end - text), runs, run_len) : text;
+    if (found == NULL) return false;
+    text = found + run_len;
+    runs = star + 1;
+  }
+  return true;
+}
+
 bool laju_pattern_takes(const laju_pattern *pattern, const char *text, size_t len) {
   if (pattern->literal) return pattern->len == len && memcmp(pattern->text, text, len) == 0;
-  size_t p = 0, t = 0, after_star = 0, taken_to = 0;
-  bool star = false;
-  while (t < len) {
-    if (p < pattern->len && pattern->text[p] == '*') {
-      star = true;
-      after_star = ++p;
-      taken_to = t;
-    } else if (p < pattern->len && pattern->text[p] == text[t]) {
-      p++;
-      t++;
-    } else if (star) {
-      p = after_star;
-      t = ++taken_to;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern->len && pattern->text[p] == '*') p++;
-  return p == pattern->len;
+  const char *first = memchr(pattern->text, '*', pattern->len), *last = memrchr(pattern->text, '*', pattern->len);
+  size_t before = (size_t)(first - pattern->text), after = (size_t)(pattern->text + pattern->len - last - 1);
+  if (len < before + after || memcmp(pattern->text, text, before) != 0) return false;
+  if (memcmp(last + 1, text + len - after, after) != 0) return false;
+  return takes_middle(first + 1, last, text + before, text + len - after);
 }

@@ -15,7 +15,7 @@
 #define LAJU_PATTERNS_MAX 64     /* hosts or paths of one rule */
 #define LAJU_METHODS_MAX 16      /* methods of one rule */
 #define LAJU_METHOD_MAX 32       /* bytes of a method */
-#define LAJU_EXEMPT_MAX 1024     /* exemptions of one rule */
+#define LAJU_EXEMPT_MAX 1024     /* exempt networks of one rule, and exempt keys */
 #define LAJU_OVERRIDES_MAX 10000 /* overrides of one rule */
 
 /* Where a part of a key comes from. */
@@ -58,13 +58,6 @@ typedef struct laju_match {
   size_t method_count;
 } laju_match;
 
-/* Who is never limited: an address in a network, or a key that the pattern takes. */
-typedef struct laju_exempt {
-  bool is_network;
-  laju_network network;
-  laju_pattern key;
-} laju_exempt;
-
 /* Other numbers for the keys that the pattern takes. Its rule has the policy's name and algorithm. */
 typedef struct laju_override {
   laju_pattern key;
@@ -77,12 +70,12 @@ typedef struct laju_policy {
   laju_part parts[LAJU_PARTS_MAX]; /* of a derived key; [ip] where none was given */
   size_t part_count;
   laju_missing missing;
-  bool secret;      /* derived keys are hashed before they are stored or shown */
-  bool wait_server; /* leaky bucket: forward-auth holds its answer back for the delay */
-  laju_exempt *exempt;
-  laju_override
-      *overrides; /* in the order of the file: an exact key before any pattern, then the first that takes it */
-  size_t exempt_count, override_count;
+  bool secret;                   /* derived keys are hashed before they are stored or shown */
+  bool wait_server;              /* leaky bucket: forward-auth holds its answer back for the delay */
+  laju_network *exempt_networks; /* who is never limited: an address in one of these, ... */
+  laju_pattern *exempt_keys;     /* ... or a key that one of these takes */
+  laju_override *overrides; /* in the file's order: an exact key before any pattern, then the first that takes it */
+  size_t exempt_network_count, exempt_key_count, override_count;
 } laju_policy;
 
 /* A policy of a rule alone: applies to any request, by address. */
@@ -90,7 +83,8 @@ void laju_policy_init(laju_policy *policy, const laju_rule *rule);
 
 void laju_policy_deinit(laju_policy *policy);
 
-/* Does the pattern take this text? Linear in both for one `*`, and never worse than their product. Pure. */
+/* Does the pattern take this text? In time linear in both for up to one `*`, else that of a search (memmem) for each run
+ * between two. Pure. */
 bool laju_pattern_takes(const laju_pattern *pattern, const char *text, size_t len);
 
 #endif

@@ -13,6 +13,7 @@
 #define METHOD_ALLOWED "1 to 32 letters, as GET or POST"
 #define PART_ALLOWED "ip, header:NAME, cookie:NAME, query:NAME, path, method, host"
 #define EXEMPT_ALLOWED "an address, a network such as 10.0.0.0/8, or key:PATTERN"
+#define KEY_MARK "key:"
 #define GUESS_MAX 31 /* bytes of the text that a guess repeats: one that is cut helps nobody */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -53,8 +54,9 @@ int laju_pattern_read(laju_pattern *out, const char *text, size_t len, char why[
   return 0;
 }
 
-static int add_pattern(laju_pattern **patterns, size_t *count, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
-  if (*count >= LAJU_PATTERNS_MAX) return complain_many(LAJU_PATTERNS_MAX, why);
+static int add_pattern(laju_pattern **patterns, size_t *count, size_t max, const char *text, size_t len,
+                       char why[LAJU_TEXT_SIZE]) {
+  if (*count >= max) return complain_many(max, why);
   laju_pattern *grown = grow(*patterns, *count, sizeof **patterns);
   if (grown == NULL) return complain_memory(why);
   *patterns = grown;
@@ -108,7 +110,7 @@ int laju_policy_add_host(void *policy, const char *text, size_t len, char why[LA
     if (bare != NULL && host_problem(bare, strlen(bare)) != NULL) bare = NULL;
     return laju_complain(why, text, len, problem, bare, HOST_ALLOWED);
   }
-  if (add_pattern(&match->hosts, &match->host_count, text, len, why) < 0) return -1;
+  if (add_pattern(&match->hosts, &match->host_count, LAJU_PATTERNS_MAX, text, len, why) < 0) return -1;
   laju_pattern *host = &match->hosts[match->host_count - 1];
   for (size_t i = 0; i < host->len; i++) host->text[i] = lower(host->text[i]);
   return 0;
@@ -122,7 +124,7 @@ int laju_policy_add_path(void *policy, const char *text, size_t len, char why[LA
     if (guessed) snprintf(hint, sizeof hint, "/%.*s", (int)len, text);
     return laju_complain(why, text, len, "does not begin with /", guessed ? hint : NULL, PATH_ALLOWED);
   }
-  return add_pattern(&match->paths, &match->path_count, text, len, why);
+  return add_pattern(&match->paths, &match->path_count, LAJU_PATTERNS_MAX, text, len, why);
 }
 
 /* RFC 9110, 5.6.2 */
@@ -258,29 +260,25 @@ int laju_network_read(laju_network *out, const char *text, size_t len, const cha
   return laju_complain(why, text, len, "is not an address or a network", hint, allowed);
 }
 
-static int read_exempt(laju_exempt *exempt, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
-  static const char mark[] = "key:";
-  size_t mark_len = sizeof mark - 1;
-  if (len >= mark_len && memcmp(text, mark, mark_len) == 0) {
-    return laju_pattern_read(&exempt->key, text + mark_len, len - mark_len, why);
-  }
+static int add_network(laju_policy *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  size_t count = policy->exempt_network_count;
+  if (count >= LAJU_EXEMPT_MAX) return complain_many(LAJU_EXEMPT_MAX, why);
+  laju_network *grown = grow(policy->exempt_networks, count, sizeof *grown);
+  if (grown == NULL) return complain_memory(why);
+  policy->exempt_networks = grown;
   char hint[LAJU_SHOWN_SIZE];
   bool guessed = len > 0 && len <= GUESS_MAX && memchr(text, '/', len) == NULL;
-  if (guessed) snprintf(hint, sizeof hint, "key:%.*s", (int)len, text);
-  exempt->is_network = true;
-  return laju_network_read(&exempt->network, text, len, guessed ? hint : NULL, EXEMPT_ALLOWED, why);
+  if (guessed) snprintf(hint, sizeof hint, KEY_MARK "%.*s", (int)len, text);
+  if (laju_network_read(&grown[count], text, len, guessed ? hint : NULL, EXEMPT_ALLOWED, why) < 0) return -1;
+  policy->exempt_network_count++;
+  return 0;
 }
 
 int laju_policy_add_exempt(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
   laju_policy *to = policy;
-  laju_exempt exempt = {0};
-  if (to->exempt_count >= LAJU_EXEMPT_MAX) return complain_many(LAJU_EXEMPT_MAX, why);
-  laju_exempt *grown = grow(to->exempt, to->exempt_count, sizeof *grown);
-  if (grown == NULL) return complain_memory(why);
-  to->exempt = grown;
-  if (read_exempt(&exempt, text, len, why) < 0) return -1;
-  to->exempt[to->exempt_count++] = exempt;
-  return 0;
+  size_t mark_len = strlen(KEY_MARK);
+  if (len < mark_len || memcmp(text, KEY_MARK, mark_len) != 0) return add_network(to, text, len, why);
+  return add_pattern(&to->exempt_keys, &to->exempt_key_count, LAJU_EXEMPT_MAX, text + mark_len, len - mark_len, why);
 }
 
 /* ---- wait ---------------------------------------------------------------------------------------------------------- */

@@ -4,23 +4,23 @@
 #include <string.h>
 
 #include "base/siphash.h"
+#include "config/pattern_set.h"
 
-/* Open addressing, at most half full. Rules' names and overridden keys come from the operator, so no secret is needed. */
+/* Open addressing, at most half full. Rules' names come from the operator, so no secret is needed. */
 typedef struct places {
   uint32_t mask; /* places - 1; a power of two */
   uint32_t *at;  /* an index + 1, or 0 */
 } places;
 
-/* An override of one key, without a pattern. */
-typedef struct exact {
-  const laju_policy *policy;
-  const laju_override *override;
-} exact;
+/* What a check's key is compared with, for one policy. */
+typedef struct key_sets {
+  laju_pattern_set *overrides, *exempt; /* NULL where there is none */
+} key_sets;
 
 struct laju_ruleset {
-  size_t count, exact_count;
-  places names, keys;
-  exact *exacts;
+  size_t count;
+  places names;
+  key_sets *keys; /* one for each policy */
   laju_selection *selection;
   laju_policy policies[];
 };
@@ -71,60 +71,27 @@ static int add_names(laju_ruleset *rules) {
   return 0;
 }
 
-/* ---- overridden keys ---- */
+/* ---- keys ---- */
 
-static uint32_t hash_key(const laju_policy *policy, const char *key, size_t len) {
-  return (uint32_t)laju_siphash_prefixed(0, 0, policy->rule.id, key, len).lo;
-}
-
-static const laju_override *find_exact(const laju_ruleset *rules, const laju_policy *policy, const char *key,
-                                       size_t len) {
-  const places *keys = &rules->keys;
-  for (uint32_t at = hash_key(policy, key, len) & keys->mask; keys->at[at] != 0; at = (at + 1) & keys->mask) {
-    const exact *found = &rules->exacts[keys->at[at] - 1];
-    if (found->policy == policy && laju_pattern_takes(&found->override->key, key, len)) return found->override;
-  }
-  return NULL;
-}
-
-/* The first of two overrides of one key stands. */
-static void add_keys(laju_ruleset *rules) {
-  for (size_t i = 0; i < rules->count; i++) {
-    const laju_policy *policy = &rules->policies[i];
-    for (size_t j = 0; j < policy->override_count; j++) {
-      const laju_override *override = &policy->overrides[j];
-      if (!override->key.literal || find_exact(rules, policy, override->key.text, override->key.len) != NULL) continue;
-      rules->exacts[rules->exact_count] = (exact){policy, override};
-      places_add(&rules->keys, hash_key(policy, override->key.text, override->key.len), rules->exact_count++);
-    }
-  }
+static const key_sets *keys_of(const laju_ruleset *rules, const laju_policy *policy) {
+  return &rules->keys[policy - rules->policies];
 }
 
 const laju_rule *laju_ruleset_rule(const laju_ruleset *rules, const laju_policy *policy, const char *key,
                                    size_t key_len) {
-  const laju_override *named = find_exact(rules, policy, key, key_len);
-  if (named != NULL) return &named->rule;
-  for (size_t i = 0; i < policy->override_count; i++) {
-    const laju_override *override = &policy->overrides[i];
-    if (!override->key.literal && laju_pattern_takes(&override->key, key, key_len)) return &override->rule;
-  }
-  return &policy->rule;
+  const laju_pattern_set *overrides = keys_of(rules, policy)->overrides;
+  size_t found = overrides != NULL ? laju_pattern_set_find(overrides, key, key_len) : LAJU_PATTERN_NONE;
+  return found != LAJU_PATTERN_NONE ? &policy->overrides[found].rule : &policy->rule;
 }
 
-/* ---- exemptions ---- */
-
-bool laju_policy_exempts_key(const laju_policy *policy, const char *key, size_t key_len) {
-  for (size_t i = 0; i < policy->exempt_count; i++) {
-    const laju_exempt *exempt = &policy->exempt[i];
-    if (!exempt->is_network && laju_pattern_takes(&exempt->key, key, key_len)) return true;
-  }
-  return false;
+bool laju_ruleset_exempts_key(const laju_ruleset *rules, const laju_policy *policy, const char *key, size_t key_len) {
+  const laju_pattern_set *exempt = keys_of(rules, policy)->exempt;
+  return exempt != NULL && laju_pattern_set_find(exempt, key, key_len) != LAJU_PATTERN_NONE;
 }
 
 bool laju_policy_exempts_address(const laju_policy *policy, const laju_ip *address) {
-  for (size_t i = 0; i < policy->exempt_count; i++) {
-    const laju_exempt *exempt = &policy->exempt[i];
-    if (exempt->is_network && laju_network_has(&exempt->network, address)) return true;
+  for (size_t i = 0; i < policy->exempt_network_count; i++) {
+    if (laju_network_has(&policy->exempt_networks[i], address)) return true;
   }
   return false;
 }
@@ -132,21 +99,35 @@ bool laju_policy_exempts_address(const laju_policy *policy, const laju_ip *addre
 /* ---- the set ---- */
 
 static void free_shell(laju_ruleset *rules) {
+  for (size_t i = 0; rules->keys != NULL && i < rules->count; i++) {
+    laju_pattern_set_free(rules->keys[i].overrides);
+    laju_pattern_set_free(rules->keys[i].exempt);
+  }
+  free(rules->keys);
   free(rules->names.at);
-  free(rules->keys.at);
-  free(rules->exacts);
   laju_selection_free(rules->selection);
   free(rules);
 }
 
+static int index_keys(key_sets *keys, const laju_policy *policy) {
+  size_t overrides = policy->override_count, exempt = policy->exempt_key_count;
+  int error = 0;
+  if (overrides > 0) {
+    error = laju_pattern_set_new(&keys->overrides, &policy->overrides[0].key, sizeof *policy->overrides, overrides);
+  }
+  if (error == 0 && exempt > 0) {
+    error = laju_pattern_set_new(&keys->exempt, policy->exempt_keys, sizeof *policy->exempt_keys, exempt);
+  }
+  return error;
+}
+
 static int index_all(laju_ruleset *rules) {
-  size_t overrides = 0;
-  for (size_t i = 0; i < rules->count; i++) overrides += rules->policies[i].override_count;
-  if (places_init(&rules->names, rules->count) < 0 || places_init(&rules->keys, overrides) < 0) return LAJU_ERR_MEMORY;
-  rules->exacts = calloc(overrides + 1, sizeof *rules->exacts);
-  if (rules->exacts == NULL) return LAJU_ERR_MEMORY;
+  rules->keys = calloc(rules->count + 1, sizeof *rules->keys);
+  if (rules->keys == NULL || places_init(&rules->names, rules->count) < 0) return LAJU_ERR_MEMORY;
+  for (size_t i = 0; i < rules->count; i++) {
+    if (index_keys(&rules->keys[i], &rules->policies[i]) < 0) return LAJU_ERR_MEMORY;
+  }
   if (add_names(rules) < 0) return LAJU_ERR_NAME;
-  add_keys(rules);
   return laju_selection_new(&rules->selection, rules->policies, rules->count);
 }
 

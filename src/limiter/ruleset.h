@@ -30,17 +30,22 @@ const laju_selection *laju_ruleset_selection(const laju_ruleset *rules);
 const laju_rule *laju_ruleset_rule(const laju_ruleset *rules, const laju_policy *policy, const char *key,
                                    size_t key_len);
 
-/* Is this key never limited under this policy? Such a check is decided as a peek (a cost of 0). */
-bool laju_policy_exempts_key(const laju_policy *policy, const char *key, size_t key_len);
+/* Is this key never limited under this policy of the set? Such a check is decided as a peek (a cost of 0). */
+bool laju_ruleset_exempts_key(const laju_ruleset *rules, const laju_policy *policy, const char *key, size_t key_len);
 
 /* The same for a client's address. */
 bool laju_policy_exempts_address(const laju_policy *policy, const laju_ip *address);
 
-/* What a named check of this key asks for: its rule, and its cost where the key is exempt. */
+/* What a check of this key asks for under this policy of the set: its rule, and its cost, which is `*said` where the check
+ * says one (NULL: it does not), else the rule's; 0 in either case where the key is exempt. */
 static inline const laju_rule *laju_ruleset_resolve(const laju_ruleset *rules, const laju_policy *policy,
-                                                    const char *key, size_t key_len, uint32_t *cost) {
-  if (policy->exempt_count > 0 && laju_policy_exempts_key(policy, key, key_len)) *cost = 0;
-  return policy->override_count > 0 ? laju_ruleset_rule(rules, policy, key, key_len) : &policy->rule;
+                                                    const char *key, size_t key_len, const uint32_t *said,
+                                                    uint32_t *cost) {
+  const laju_rule *rule = &policy->rule;
+  if (policy->override_count > 0) rule = laju_ruleset_rule(rules, policy, key, key_len);
+  *cost = said != NULL ? *said : rule->cost;
+  if (policy->exempt_key_count > 0 && laju_ruleset_exempts_key(rules, policy, key, key_len)) *cost = 0;
+  return rule;
 }
 
 #endif

@@ -165,7 +165,7 @@ static bool make_rule(reader *r, const values *v, laju_rule *out) {
   return error == 0 || refuse_rule(r, error, v, period_us);
 }
 
-/* The rule that decides the check, and its cost where it does not say. */
+/* The rule that decides the check, and what it costs then. */
 static const laju_rule *find_rule(reader *r, const values *v, size_t at, uint32_t *cost) {
   unsigned brought = v->seen & INLINE_MEMBERS;
   if ((v->seen & BIT(RULE)) == 0) {
@@ -183,8 +183,9 @@ static const laju_rule *find_rule(reader *r, const values *v, size_t at, uint32_
     refuse_value(r, "is not known", RULE, v);
     return NULL;
   }
-  if ((v->seen & BIT(COST)) == 0) *cost = policy->rule.cost;
-  return laju_ruleset_resolve(r->terms->rules, policy, v->text[KEY], v->len[KEY], cost);
+  const uint32_t said = *cost;
+  const uint32_t *has_said = (v->seen & BIT(COST)) != 0 ? &said : NULL;
+  return laju_ruleset_resolve(r->terms->rules, policy, v->text[KEY], v->len[KEY], has_said, cost);
 }
 
 /* An object whose members are all read, into the check at `at`. */

@@ -24,9 +24,9 @@ static bool is_there(const matching *m, const laju_policy *policy) {
 /* The check of this key, not yet hashed; its key is still missing. */
 static laju_check check_of(const matching *m, const laju_policy *policy, const char *key, size_t len) {
   const laju_origin *origin = m->asker->origin;
-  uint32_t cost = policy->rule.cost;
-  const laju_rule *rule = laju_ruleset_resolve(m->terms->rules, policy, key, len, &cost);
-  bool exempt = policy->exempt_count > 0 && origin->addressed && laju_policy_exempts_address(policy, &origin->client);
+  uint32_t cost;
+  const laju_rule *rule = laju_ruleset_resolve(m->terms->rules, policy, key, len, NULL, &cost);
+  bool exempt = origin->addressed && laju_policy_exempts_address(policy, &origin->client);
   return (laju_check){.rule = rule, .cost = exempt ? 0 : cost};
 }
 

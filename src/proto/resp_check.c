@@ -65,28 +65,32 @@ static inline void add_check(laju_batch *batch, const laju_rule *rule, laju_resp
   batch->checks[batch->check_count++] = (laju_check){.rule = rule, .key = key.at, .key_len = key.len, .cost = cost};
 }
 
-/* A check that names its policy: by the rule and at the cost that are this key's. */
-static inline void add_named(laju_resp_call *call, const laju_policy *policy, laju_resp_argument key, uint32_t cost) {
-  const laju_rule *rule = laju_ruleset_resolve(call->connection->terms->rules, policy, key.at, key.len, &cost);
+/* A check that names its policy: by the rule and at the cost that are this key's, where it says none itself (NULL). */
+static inline void add_named(laju_resp_call *call, const laju_policy *policy, laju_resp_argument key,
+                             const uint32_t *said) {
+  uint32_t cost;
+  const laju_rule *rule = laju_ruleset_resolve(call->connection->terms->rules, policy, key.at, key.len, said, &cost);
   add_check(call->batch, rule, key, cost);
 }
 
 /* ---- LAJU.* ---- */
 
+static const uint32_t nothing = 0; /* the cost of a look */
+
 void laju_resp_run_check(laju_resp_call *call) {
   const laju_resp_argument *argv = call->argv;
   const laju_policy *policy = find_policy(call, argv[1]);
   if (policy == NULL || !read_key(call, argv[2])) return;
-  uint32_t cost = policy->rule.cost;
+  uint32_t cost;
   if (call->argc > 3 && !read_cost(call, "cost", argv[3], &cost)) return;
-  add_named(call, policy, argv[2], cost);
+  add_named(call, policy, argv[2], call->argc > 3 ? &cost : NULL);
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_CHECK, 1);
 }
 
 void laju_resp_run_peek(laju_resp_call *call) {
   const laju_policy *policy = find_policy(call, call->argv[1]);
   if (policy == NULL || !read_key(call, call->argv[2])) return;
-  add_named(call, policy, call->argv[2], 0);
+  add_named(call, policy, call->argv[2], &nothing);
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_CHECK, 1);
 }
 
@@ -104,7 +108,7 @@ void laju_resp_run_all(laju_resp_call *call) {
       call->batch->check_count = before;
       return;
     }
-    add_named(call, policy, at[1], cost);
+    add_named(call, policy, at[1], &cost);
   }
   laju_resp_ask(call, LAJU_ASK_ALL, LAJU_RESP_FORM_ALL, (uint32_t)(call->argc - 1) / 3);
 }
@@ -119,7 +123,7 @@ void laju_resp_run_mcheck(laju_resp_call *call) {
       call->batch->check_count = before;
       return;
     }
-    add_named(call, policy, call->argv[i], cost);
+    add_named(call, policy, call->argv[i], &cost);
   }
   laju_resp_ask(call, LAJU_ASK_EACH, LAJU_RESP_FORM_EACH, (uint32_t)call->argc - 3);
 }
@@ -132,7 +136,7 @@ void laju_resp_run_reset(laju_resp_call *call) {
   }
   const laju_policy *policy = find_policy(call, call->argv[1]);
   if (policy == NULL || !read_key(call, call->argv[2])) return;
-  add_named(call, policy, call->argv[2], 0);
+  add_named(call, policy, call->argv[2], &nothing);
   laju_resp_ask(call, LAJU_ASK_RESET, LAJU_RESP_FORM_RESET, 1);
 }
 

@@ -46,6 +46,17 @@ static void several_stars_find_every_way(void **unused) {
   assert_true(takes("/v*/users/*/keys", "/v2/users/a/keys/b/keys"));
 }
 
+static void what_stands_before_and_after_the_stars_is_not_used_twice(void **unused) {
+  (void)unused;
+  assert_false(takes("ab*ba", "aba"));
+  assert_true(takes("ab*ba", "abba"));
+  assert_false(takes("a*bc*cd", "abcd"));
+  assert_true(takes("a*bc*cd", "abccd"));
+  assert_false(takes("*ab*ab*", "xabx"));
+  assert_true(takes("*ab*ab*", "abab"));
+  assert_true(takes("a***b", "ab"));
+}
+
 static void no_other_byte_is_special(void **unused) {
   (void)unused;
   assert_true(takes("a?[b]\\.+", "a?[b]\\.+"));
@@ -58,6 +69,7 @@ int main(void) {
       cmocka_unit_test(a_pattern_without_a_star_takes_itself_alone),
       cmocka_unit_test(a_star_takes_any_run_the_empty_one_too),
       cmocka_unit_test(several_stars_find_every_way),
+      cmocka_unit_test(what_stands_before_and_after_the_stars_is_not_used_twice),
       cmocka_unit_test(no_other_byte_is_special),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

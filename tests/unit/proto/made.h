@@ -82,14 +82,15 @@ static inline laju_policy made_policy(const char *line, const char *parts, const
 
 /* "10.0.0.0/8" or "key:PATTERN". */
 static inline void made_exempt(laju_policy *policy, const char *text) {
-  policy->exempt = realloc(policy->exempt, (policy->exempt_count + 1) * sizeof *policy->exempt);
-  laju_exempt exempt = {.is_network = strncmp(text, "key:", 4) != 0};
-  if (exempt.is_network) {
-    made_must(laju_network_parse(text, strlen(text), &exempt.network) == 0);
+  if (strncmp(text, "key:", 4) == 0) {
+    size_t count = policy->exempt_key_count++;
+    policy->exempt_keys = realloc(policy->exempt_keys, (count + 1) * sizeof *policy->exempt_keys);
+    policy->exempt_keys[count] = made_pattern(text + 4);
   } else {
-    exempt.key = made_pattern(text + 4);
+    size_t count = policy->exempt_network_count++;
+    policy->exempt_networks = realloc(policy->exempt_networks, (count + 1) * sizeof *policy->exempt_networks);
+    made_must(laju_network_parse(text, strlen(text), &policy->exempt_networks[count]) == 0);
   }
-  policy->exempt[policy->exempt_count++] = exempt;
 }
 
 static inline void made_override(laju_policy *policy, const char *key, const char *line) {
