@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "server/cpus.h"
@@ -46,7 +48,8 @@ typedef struct server {
   uv_async_t news; /* of the workers: one has ended, or has turned */
   laju_reload reload;
   retired_terms *retired; /* terms that a worker may still use, the newest first */
-  uv_signal_t term, interrupt, hangup;
+  uv_poll_t signals;
+  int signals_fd;
   uv_timer_t drain_timer, watch_timer;
   laju_counters seen; /* what was last told of */
 } server;
@@ -138,9 +141,7 @@ static void close_handles(server *self) {
   laju_keeper_stop(&self->keeper);
   laju_reload_stop(&self->reload);
   uv_close((uv_handle_t *)&self->news, NULL);
-  uv_close((uv_handle_t *)&self->term, NULL);
-  uv_close((uv_handle_t *)&self->interrupt, NULL);
-  uv_close((uv_handle_t *)&self->hangup, NULL);
+  uv_close((uv_handle_t *)&self->signals, NULL);
   uv_close((uv_handle_t *)&self->drain_timer, NULL);
   uv_close((uv_handle_t *)&self->watch_timer, NULL);
 }
@@ -169,10 +170,11 @@ static void drain(server *self) {
   uv_timer_start(&self->drain_timer, on_drain_over, LAJU_DRAIN_MS, 0);
 }
 
-static void on_signal(uv_signal_t *handle, int signum) {
-  server *self = handle->data;
+static void take_signal(server *self, uint32_t signum) {
   const char *name = signum == SIGTERM ? "SIGTERM" : "SIGINT";
-  if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
+  if (signum == SIGHUP) {
+    laju_reload_now(&self->reload, "SIGHUP");
+  } else if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
     laju_log(LAJU_LOG_INFO, "draining", "signal", name, NULL);
     drain(self);
   } else {
@@ -181,10 +183,12 @@ static void on_signal(uv_signal_t *handle, int signum) {
   }
 }
 
-static void on_hangup(uv_signal_t *handle, int signum) {
-  server *self = handle->data;
-  (void)signum;
-  laju_reload_now(&self->reload, "SIGHUP");
+static void on_signals(uv_poll_t *poll, int status, int events) {
+  server *self = poll->data;
+  struct signalfd_siginfo signal;
+  (void)status;
+  (void)events;
+  while (read(self->signals_fd, &signal, sizeof signal) == sizeof signal) take_signal(self, signal.ssi_signo);
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------------------ */
@@ -237,38 +241,45 @@ static int make_limiter(server *self) {
   return 0;
 }
 
-static int watch_signal(server *self, uv_signal_t *handle, uv_signal_cb on, int signum) {
-  uv_signal_init(&self->loop, handle);
-  handle->data = self;
-  return uv_signal_start(handle, on, signum);
+/* Signals are read, not handled: blocked here, before any other thread starts and inherits that, they interrupt nobody. */
+static int open_signals(void) {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGTERM);
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGHUP);
+  if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) return -1;
+  return signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 /* The handles of the main thread's loop. None of them can fail but for lack of memory or descriptors. */
-static int init_loop(server *self) {
-  int err = uv_loop_init(&self->loop);
+static int init_handles(server *self) {
+  int err = uv_async_init(&self->loop, &self->news, on_news);
   if (err < 0) return err;
-  err = uv_async_init(&self->loop, &self->news, on_news);
+  err = uv_poll_init(&self->loop, &self->signals, self->signals_fd);
   if (err < 0) {
-    uv_loop_close(&self->loop);
+    uv_close((uv_handle_t *)&self->news, NULL);
+    uv_run(&self->loop, UV_RUN_DEFAULT);
     return err;
   }
   uv_timer_init(&self->loop, &self->drain_timer);
   uv_timer_init(&self->loop, &self->watch_timer);
-  self->news.data = self->drain_timer.data = self->watch_timer.data = self;
+  self->signals.data = self->news.data = self->drain_timer.data = self->watch_timer.data = self;
   laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
   laju_reload_init(&self->reload, &self->loop, self->source, self->config);
   self->reload.publish = publish;
   self->reload.owner = self;
-  err = watch_signal(self, &self->term, on_signal, SIGTERM);
-  int err_interrupt = watch_signal(self, &self->interrupt, on_signal, SIGINT);
-  int err_hangup = watch_signal(self, &self->hangup, on_hangup, SIGHUP);
-  if (err == 0) err = err_interrupt;
-  if (err == 0) err = err_hangup;
-  if (err < 0) {
-    close_handles(self);
-    uv_run(&self->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&self->loop);
-  }
+  uv_poll_start(&self->signals, UV_READABLE, on_signals);
+  return 0;
+}
+
+static int init_loop(server *self) {
+  self->signals_fd = open_signals();
+  if (self->signals_fd < 0) return UV_EMFILE;
+  int err = uv_loop_init(&self->loop);
+  if (err < 0) return err;
+  err = init_handles(self);
+  if (err < 0) uv_loop_close(&self->loop);
   return err;
 }
 
@@ -358,6 +369,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   }
   self->config = config;
   self->source = source;
+  self->signals_fd = -1;
   signal(SIGPIPE, SIG_IGN);
   if (laju_crash_init() < 0 || laju_crash_stack_init(&self->crash_stack) < 0) {
     laju_log(LAJU_LOG_WARN, "a crash will not leave its stack", NULL);
@@ -368,6 +380,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   laju_terms_free(self->terms);
   laju_limiter_free(self->limiter);
   free(self->workers);
+  if (self->signals_fd >= 0) close(self->signals_fd);
   laju_crash_stack_deinit(&self->crash_stack);
   free(self);
   return err < 0 ? 1 : 0;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -214,19 +213,6 @@ static void end_loop(laju_worker *worker) {
   uv_run(&worker->loop, UV_RUN_DEFAULT);
 }
 
-/* The signals that the main thread waits for are never a worker's, whose wait they would only interrupt. */
-static int start_thread(laju_worker *worker) {
-  sigset_t mains, before;
-  sigemptyset(&mains);
-  sigaddset(&mains, SIGTERM);
-  sigaddset(&mains, SIGINT);
-  sigaddset(&mains, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &mains, &before);
-  int err = uv_thread_create(&worker->thread, run, worker);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return err;
-}
-
 static int start(laju_worker *worker) {
   int err = uv_async_init(&worker->loop, &worker->wake, on_wake);
   if (err < 0) return err;
@@ -235,7 +221,7 @@ static int start(laju_worker *worker) {
   uv_timer_init(&worker->loop, &worker->grace);
   worker->wake.data = worker->pause.data = worker->grace.data = worker;
   err = add_listeners(worker);
-  if (err == 0) err = start_thread(worker);
+  if (err == 0) err = uv_thread_create(&worker->thread, run, worker);
   if (err < 0) {
     cut(worker);
     end_loop(worker);
