@@ -190,7 +190,7 @@ def test_what_no_rule_matches_passes_without_limits(proxy):
 def test_neighbours_in_one_64_are_one_client_and_a_mapped_address_is_its_v4(laju):
     def ask(client):
         with laju.http() as http:
-            return http.get("/auth", headers=[("X-Original-URI", "/address/v6"), ("X-Forwarded-For", client)]).status
+            return http.get("/auth", headers=["X-Original-URI: /address/v6", f"X-Forwarded-For: {client}"]).status
 
     assert [ask("2001:db8:1:2::1"), ask("2001:db8:1:2:ffff::9"), ask("2001:db8:1:2::3")] == [200, 200, 429]
     assert ask("2001:db8:1:3::1") == 200
