@@ -41,7 +41,8 @@ class Server:
     """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts both doors on unix sockets."""
 
     def __init__(self, settings=None, *, arguments=(), unix=False, descriptors=None):
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="laju-test-"))
+        self.directory = tempfile.TemporaryDirectory(prefix="laju-test-")  # goes when this object does
+        self.home = pathlib.Path(self.directory.name)
         self.settings = dict(settings or {})
         self.arguments = list(arguments)
         if unix:
