@@ -73,7 +73,9 @@ int laju_config_restart_needed(const laju_config *running, const laju_config *fr
 /* Where no rule was given: `default`, 100 a minute per key, so that the first request works. 0, or -1 (memory). */
 int laju_config_add_default_rule(laju_config *config);
 
-/* What is allowed and probably not meant, a line at a time: calls `tell` once for each; returns how many. */
+/* What is allowed and probably not meant, a line at a time: calls `tell` once for each of the first LAJU_CONFIG_WARNINGS_MAX,
+ * and where there are more once to say so; returns how many there are. */
+#define LAJU_CONFIG_WARNINGS_MAX 100
 typedef void (*laju_config_tell)(void *context, const char *warning);
 size_t laju_config_warn(const laju_config *config, laju_config_tell tell, void *context);
 
