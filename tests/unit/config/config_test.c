@@ -76,6 +76,8 @@ static void a_setting_is_set_by_its_name(void **state) {
   assert_string_equal(why, "\"1025\" is out of range; allowed: 0 to 1024 (0: as many as CPUs allow)");
   assert_int_equal(laju_config_set(&config, "listen", "x", why), -1);
   assert_string_equal(why, "is not a setting");
+  assert_int_equal(laju_config_set(&config, "trusted_proxies", "::1", why), -1); /* a list */
+  assert_string_equal(why, "is not a setting");
 }
 
 static void a_share_for_logs_follows_the_memory(void **state) {

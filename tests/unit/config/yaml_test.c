@@ -300,6 +300,64 @@ static void a_password_is_never_empty_and_never_shown(void **state) {
   assert_string_equal(config.resp_password, "12345");
 }
 
+static void proxies_are_networks_and_unix_sockets(void **state) {
+  (void)state;
+  assert_int_equal(config.trusted_count, 2); /* 127.0.0.0/8 and ::1 */
+  assert_true(config.trust_unix);
+  accepted("trusted_proxies: [10.0.0.0/8, '2001:db8::/32', 192.0.2.1]\n");
+  assert_int_equal(config.trusted_count, 3);
+  assert_int_equal(config.trusted[0].prefix, 104);
+  assert_false(config.trust_unix);
+  accepted("trusted_proxies: []\n");
+  assert_int_equal(config.trusted_count, 0);
+  accepted("trusted_proxies: 'unix:'\n");
+  assert_int_equal(config.trusted_count, 0);
+  assert_true(config.trust_unix);
+  refused("trusted_proxies: [10.0.0.1/8]\n",
+          "laju.yaml:1:19: trusted_proxies[0]: \"10.0.0.1/8\" has bits beyond its prefix; did you mean \"10.0.0.0/8\"? "
+          "allowed: an address, a network such as 10.0.0.0/8, or unix:");
+  refused_as("trusted_proxies: unix\n",
+             "laju.yaml:1:18: trusted_proxies: \"unix\" is not an address or a network; did you mean \"unix:\"?");
+  refused_as("trusted_proxies:\n", "laju.yaml:1:17: trusted_proxies: is empty; leave it out for its default");
+}
+
+static void a_thousand_proxies_are_taken_and_one_more_is_refused(void **state) {
+  (void)state;
+  char text[32 + 12 * (LAJU_CONFIG_TRUSTED_MAX + 1)];
+  size_t len = (size_t)sprintf(text, "trusted_proxies:\n");
+  for (int i = 0; i < LAJU_CONFIG_TRUSTED_MAX; i++) len += (size_t)sprintf(text + len, "- 192.0.2.1\n");
+  accepted(text);
+  sprintf(text + len, "- 192.0.2.1\n");
+  refused(text, "laju.yaml:1026:3: trusted_proxies[1024]: too many; allowed: at most 1024");
+}
+
+static void prefixes_are_of_at_least_one_bit(void **state) {
+  (void)state;
+  assert_int_equal(config.ip_prefix_v4, 32);
+  assert_int_equal(config.ip_prefix_v6, 64);
+  accepted("ip_prefix: {v4: 1, v6: 128}\n");
+  assert_int_equal(config.ip_prefix_v4, 1);
+  assert_int_equal(config.ip_prefix_v6, 128);
+  refused("ip_prefix: {v4: 33}\n", "laju.yaml:1:17: ip_prefix.v4: \"33\" is out of range; allowed: 1 to 32");
+  refused("ip_prefix: {v6: 0}\n", "laju.yaml:1:17: ip_prefix.v6: \"0\" would make all clients one; allowed: 1 to 128");
+}
+
+static void headers_are_chosen(void **state) {
+  (void)state;
+  assert_true(config.show_x_ratelimit && config.show_ratelimit && !config.reset_is_delta);
+  accepted("headers: {x_ratelimit: false, ratelimit: false, reset: delta}\n");
+  assert_true(!config.show_x_ratelimit && !config.show_ratelimit && config.reset_is_delta);
+  refused("headers: {reset: detla}\n",
+          "laju.yaml:1:18: headers.reset: \"detla\" is not known here; did you mean \"delta\"? allowed: epoch, delta");
+  refused_as("headers: true\n", "laju.yaml:1:10: headers: is not a mapping; allowed: the keys x_ratelimit, ratelimit,");
+}
+
+static void a_key_is_a_word(void **state) {
+  (void)state;
+  refused("listen: {[http]: off}\n", "laju.yaml:1:10: listen: has a key that is no word");
+  refused("[a]: b\n", "laju.yaml:1:1: the file has a key that is no word");
+}
+
 static void intervals_are_within_their_range(void **state) {
   (void)state;
   accepted("snapshot: {interval: 100ms}\n");
@@ -429,6 +487,11 @@ int main(void) {
       TEST(a_key_given_twice_is_refused),
       TEST(doors_are_addresses_or_off),
       TEST(a_password_is_never_empty_and_never_shown),
+      TEST(proxies_are_networks_and_unix_sockets),
+      TEST(a_thousand_proxies_are_taken_and_one_more_is_refused),
+      TEST(prefixes_are_of_at_least_one_bit),
+      TEST(headers_are_chosen),
+      TEST(a_key_is_a_word),
       TEST(intervals_are_within_their_range),
       TEST(anchors_aliases_and_tags_are_refused),
       TEST(only_one_document_is_taken),
