@@ -357,6 +357,7 @@ static int run(server *self) {
   if (err < 0) return fail("cannot start the loop", uv_strerror(err));
   err = serve(self);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_free(self->workers[i]);
+  self->worker_count = 0; /* nobody holds old terms any more */
   uv_loop_close(&self->loop);
   return err;
 }
