@@ -18,19 +18,81 @@ static void must_be_refused_well(const laju_config *config, const char *why) {
   must(config->rule_count == 1 && strcmp(config->rules[0].rule.name, "default") == 0); /* as it was before */
 }
 
+static void must_be_pattern(const laju_pattern *pattern) {
+  must(pattern->len >= 1 && pattern->len <= LAJU_PATTERN_MAX && strlen(pattern->text) == pattern->len);
+  must(pattern->literal == (memchr(pattern->text, '*', pattern->len) == NULL));
+  must(laju_pattern_takes(pattern, pattern->text, pattern->len)); /* a star takes a star */
+}
+
+static void must_be_rule(const laju_rule *rule) {
+  int64_t period_us = laju_rule_period_us(rule);
+  must(laju_name_valid(rule->name, strlen(rule->name)));
+  must(laju_algorithm_name(rule->algorithm) != NULL);
+  must(period_us >= LAJU_PERIOD_MIN_US && period_us <= LAJU_PERIOD_MAX_US && rule->period <= INT64_C(1) << 20);
+  must((rule->limit == 0) == (rule->capacity == 0));
+}
+
+/* The whole queue is through within a minute. */
+static void must_wait_little(const laju_rule *rule) {
+  must(rule->algorithm == LAJU_LEAKY_BUCKET);
+  long double queue_us = (long double)rule->capacity * (long double)laju_rule_period_us(rule);
+  must(rule->limit == 0 || queue_us <= 60e6L * rule->limit);
+}
+
+static void must_match(const laju_match *match) {
+  must(match->host_count <= LAJU_PATTERNS_MAX && match->path_count <= LAJU_PATTERNS_MAX);
+  must(match->method_count <= LAJU_METHODS_MAX);
+  for (size_t i = 0; i < match->host_count; i++) {
+    must_be_pattern(&match->hosts[i]);
+    must(strpbrk(match->hosts[i].text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ/[]@ ") == NULL);
+  }
+  for (size_t i = 0; i < match->path_count; i++) {
+    must_be_pattern(&match->paths[i]);
+    must(match->paths[i].text[0] == '/' || match->paths[i].text[0] == '*');
+  }
+  for (size_t i = 0; i < match->method_count; i++) must(strlen(match->methods[i]) > 0);
+}
+
+static void must_be_key(const laju_policy *policy) {
+  must(policy->part_count >= 1 && policy->part_count <= LAJU_PARTS_MAX);
+  for (size_t i = 0; i < policy->part_count; i++) {
+    const laju_part *part = &policy->parts[i];
+    bool named = part->kind == LAJU_PART_HEADER || part->kind == LAJU_PART_COOKIE || part->kind == LAJU_PART_QUERY;
+    must((strlen(part->name) > 0) == named);
+  }
+  must(policy->exempt_network_count <= LAJU_EXEMPT_MAX && policy->exempt_key_count <= LAJU_EXEMPT_MAX);
+  for (size_t i = 0; i < policy->exempt_network_count; i++) must(policy->exempt_networks[i].prefix <= 128);
+  for (size_t i = 0; i < policy->exempt_key_count; i++) must_be_pattern(&policy->exempt_keys[i]);
+}
+
+static void must_override(const laju_policy *policy) {
+  must(policy->override_count <= LAJU_OVERRIDES_MAX);
+  for (size_t i = 0; i < policy->override_count; i++) {
+    const laju_override *override = &policy->overrides[i];
+    must_be_pattern(&override->key);
+    must_be_rule(&override->rule);
+    must(strcmp(override->rule.name, policy->rule.name) == 0);
+    must(override->rule.algorithm == policy->rule.algorithm && override->rule.shadow == policy->rule.shadow);
+    if (policy->wait_server) must_wait_little(&override->rule);
+  }
+}
+
 static void must_be_good(const laju_config *config) {
   char why[LAJU_WHY_SIZE];
   must(laju_config_verify(config, why) == 0);
   must(config->workers <= LAJU_CONFIG_WORKERS_MAX);
   must(config->memory_logs_bytes > 0 && config->memory_logs_bytes < config->memory_bytes);
+  must(config->trusted_count <= LAJU_CONFIG_TRUSTED_MAX);
+  must(config->ip_prefix_v4 >= 1 && config->ip_prefix_v4 <= 32);
+  must(config->ip_prefix_v6 >= 1 && config->ip_prefix_v6 <= 128);
   must(config->rule_count <= LAJU_CONFIG_RULES_MAX);
   for (size_t i = 0; i < config->rule_count; i++) {
-    const laju_rule *rule = &config->rules[i].rule;
-    int64_t period_us = laju_rule_period_us(rule);
-    must(laju_name_valid(rule->name, strlen(rule->name)));
-    must(laju_algorithm_name(rule->algorithm) != NULL);
-    must(period_us >= LAJU_PERIOD_MIN_US && period_us <= LAJU_PERIOD_MAX_US && rule->period <= INT64_C(1) << 20);
-    must((rule->limit == 0) == (rule->capacity == 0));
+    const laju_policy *policy = &config->rules[i];
+    must_be_rule(&policy->rule);
+    if (policy->wait_server) must_wait_little(&policy->rule);
+    must_match(&policy->match);
+    must_be_key(policy);
+    must_override(policy);
   }
 }
 
