@@ -292,7 +292,8 @@ static void the_longest_ring_is_kept_as_c_keeps_it(void **unused) {
     keeper_check(&k, &rule, now_us, costs[i], &wanted);
     laju_answer answer = ask_at(&rule, "key", costs[i], now_us);
     assert_null(answer.error);
-    assert_memory_equal(&answer.decision, &wanted, sizeof wanted);
+    assert_memory_equal(&answer.decision, &wanted, offsetof(laju_decision, allowed)); /* behind it is padding */
+    assert_int_equal(answer.decision.allowed, wanted.allowed);
     size_t len;
     unsigned char *bytes = keeper_bytes(&k, &rule, &len);
     assert_stored("key", bytes, len);
