@@ -108,13 +108,61 @@ static void measure_http(bench *on, const char *name, const char *body) {
   laju_buffer_deinit(&request);
 }
 
+/* A GET of /auth as nginx asks for leave, of a client that the key's digits tell. */
+static void measure_auth(bench *on, const char *name, const char *path) {
+  laju_buffer request = {0};
+  laju_buffer_add_format(&request,
+                         "GET /auth?deny=403 HTTP/1.1\r\nHost: api.example.com\r\nX-Original-URI: %s\r\n"
+                         "X-Original-Method: GET\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Host: api.example.com\r\n"
+                         "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/115.0\r\n"
+                         "Accept: text/html,application/xhtml+xml\r\nAccept-Language: en-GB,en;q=0.5\r\n"
+                         "Accept-Encoding: gzip, deflate, br\r\nCookie: sid=%%\r\nX-User-Id: user:%%\r\n\r\n",
+                         path);
+  laju_buffer_add(&request, "", 1);
+  measure(on, name, request.data);
+  laju_buffer_deinit(&request);
+}
+
+/* A rule that applies to the paths under `/NAME/`, by user. */
+static laju_policy path_policy(const char *name) {
+  laju_rule rule;
+  laju_policy policy;
+  char path[64];
+  int path_len = snprintf(path, sizeof path, "/%s/*", name);
+  if (laju_rule_init(&rule, name, strlen(name), LAJU_SLIDING_WINDOW_COUNTER, 1000000, 60000000, 0) < 0) exit(1);
+  laju_policy_init(&policy, &rule);
+  policy.parts[0] = (laju_part){.kind = LAJU_PART_HEADER, .name = "x-user-id"};
+  policy.match.paths = calloc(1, sizeof *policy.match.paths);
+  if (policy.match.paths == NULL) exit(1);
+  policy.match.paths[policy.match.path_count++] = (laju_pattern){.text = strdup(path), .len = (size_t)path_len};
+  return policy;
+}
+
+/* The rules api and r1 to r(count - 1), each for paths of its own. */
+static laju_ruleset *make_rules(size_t count) {
+  laju_policy *policies = calloc(count, sizeof *policies);
+  laju_ruleset *rules;
+  if (policies == NULL) exit(1);
+  for (size_t i = 0; i < count; i++) {
+    char name[16] = "api";
+    if (i > 0) snprintf(name, sizeof name, "r%zu", i);
+    policies[i] = path_policy(name);
+  }
+  if (laju_ruleset_new(&rules, policies, count) < 0) exit(1);
+  free(policies);
+  return rules;
+}
+
 int main(int argc, char **argv) {
   bench on = {.ms = argc > 1 ? strtol(argv[1], NULL, 10) : 300, .word = argc > 2 ? argv[2] : ""};
-  laju_policy policy = {0};
-  laju_ruleset *rules;
-  if (laju_rule_init(&policy.rule, "api", 3, LAJU_SLIDING_WINDOW_COUNTER, 1000000, 60000000, 0) < 0) return 1;
-  if (laju_limiter_new(&on.service.limiter, NULL) < 0 || laju_ruleset_new(&rules, &policy, 1) < 0) return 1;
-  laju_terms terms = {.rules = rules, .inline_limits = true, .show_x_ratelimit = true, .show_ratelimit = true};
+  if (laju_limiter_new(&on.service.limiter, NULL) < 0) return 1;
+  laju_terms terms = {.rules = make_rules(1),
+                      .inline_limits = true,
+                      .show_x_ratelimit = true,
+                      .show_ratelimit = true,
+                      .trust_unix = true,
+                      .ip_prefix_v4 = 32,
+                      .ip_prefix_v6 = 64};
   atomic_store(&on.service.terms, &terms);
   atomic_store(&on.service.stage, LAJU_SERVING);
   on.batch = malloc(sizeof *on.batch);
@@ -134,5 +182,9 @@ int main(int argc, char **argv) {
   on.codec = &laju_http_codec;
   measure_http(&on, "POST /v1/check", "{\"rule\":\"api\",\"key\":\"key:%\"}");
   measure_http(&on, "POST /v1/check, inline", "{\"limit\":100,\"per\":\"1m\",\"key\":\"key:%\"}");
+  measure_auth(&on, "GET /auth, no rule", "/other/x");
+  measure_auth(&on, "GET /auth, 1 rule", "/api/x");
+  terms.rules = make_rules(10000);
+  measure_auth(&on, "GET /auth, 1 of 10000 rules", "/r5000/x");
   return 0;
 }
