@@ -67,9 +67,10 @@ static laju_problem plain_problem(int status, const char *detail) {
   return (laju_problem){.status = status, .detail = detail, .list = "", .index = LAJU_PROBLEM_NO_INDEX};
 }
 
-/* The connection cannot be read any further. */
+/* The connection cannot be read any further. What is wrong with a call of /auth is mostly what the proxy's client has sent, and a
+ * proxy may let pass what it takes for our failure: so it is told no. */
 static outcome refuse_connection(connection *c, laju_batch *batch) {
-  laju_problem problem = plain_problem(c->head.status, c->head.why);
+  laju_problem problem = plain_problem(laju_http_head_asks_auth(&c->head) ? 403 : c->head.status, c->head.why);
   laju_http_request last = {.keep_alive = false};
   add_problem(batch, &last, &problem);
   return FINISHED;

@@ -27,6 +27,11 @@ static int on_url(llhttp_t *parser, const char *at, size_t len) {
   return 0;
 }
 
+static int on_url_complete(llhttp_t *parser) {
+  head_of(parser)->targeted = true;
+  return 0;
+}
+
 static int on_header_field(llhttp_t *parser, const char *at, size_t len) {
   laju_http_head *head = head_of(parser);
   if (head->name_len == 0) head->name_at = (uint32_t)(at - head->bytes);
@@ -108,6 +113,7 @@ static int on_chunk_header(llhttp_t *parser) {
 
 static const llhttp_settings_t settings = {
     .on_url = on_url,
+    .on_url_complete = on_url_complete,
     .on_header_field = on_header_field,
     .on_header_value = on_header_value,
     .on_header_value_complete = on_header_value_complete,
@@ -124,7 +130,7 @@ void laju_http_head_next(laju_http_head *head) {
   head->seen = head->body_len = 0;
   head->name_len = head->value_at = head->value_end = 0;
   head->fields = head->hosts = 0;
-  head->in_trailers = false;
+  head->targeted = head->in_trailers = false;
 }
 
 void laju_http_head_init(laju_http_head *head) {
@@ -147,6 +153,12 @@ static laju_http_route find_route(laju_slice path) {
     if (routes[i].len == path.len && memcmp(routes[i].path, path.at, path.len) == 0) return routes[i].route;
   }
   return path.len >= 6 && memcmp(path.at, "/auth/", 6) == 0 ? LAJU_ROUTE_AUTH : LAJU_ROUTE_NONE;
+}
+
+bool laju_http_head_asks_auth(const laju_http_head *head) {
+  if (!head->targeted) return false;
+  laju_slice url = {head->bytes + head->request.url_at, head->request.url_len};
+  return find_route(laju_target_split(url).path) == LAJU_ROUTE_AUTH;
 }
 
 /* llhttp speaks RTSP and ICE as well. */

@@ -61,6 +61,7 @@ typedef struct laju_http_head {
   char *bytes;
   uint32_t name_at, name_len, value_at, value_end;
   uint16_t fields, hosts;
+  bool targeted; /* the target is complete */
   bool in_trailers;
   /* A connection's requests mostly have the same head, byte for byte, and then what it says is known. Bytes that are alike
    * mean the same, so this is no second parser. */
@@ -70,6 +71,9 @@ typedef struct laju_http_head {
 } laju_http_head;
 
 void laju_http_head_init(laju_http_head *head);
+
+/* Is the route AUTH? For a head that is REFUSED: false where its target is not complete. */
+bool laju_http_head_asks_auth(const laju_http_head *head);
 
 /* The header fields of a head that is DONE, at `bytes`. */
 static inline laju_fields laju_http_head_fields(const laju_http_head *head, const char *bytes) {

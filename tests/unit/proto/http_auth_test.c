@@ -12,10 +12,10 @@
 #define DATE "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 #define HOST "Host: laju\r\n"
 #define OK_EMPTY "HTTP/1.1 200 OK\r\n" DATE "Content-Length: 0\r\n"
-#define PAGE_2                                                                                \
-  OK_EMPTY                                                                                    \
-      "X-RateLimit-Limit: 3\r\nX-RateLimit-Remaining: 2\r\nX-RateLimit-Reset: 1700000040\r\n" \
-      "RateLimit-Policy: \"page\";q=3;w=60\r\nRateLimit: \"page\";r=2;t=40\r\n\r\n"
+#define PAGE_2                                                                            \
+  OK_EMPTY                                                                                \
+  "X-RateLimit-Limit: 3\r\nX-RateLimit-Remaining: 2\r\nX-RateLimit-Reset: 1700000040\r\n" \
+  "RateLimit-Policy: \"page\";q=3;w=60\r\nRateLimit: \"page\";r=2;t=40\r\n\r\n"
 
 static int open_door(void **state) {
   static door d;
@@ -256,6 +256,26 @@ static void without_a_body_the_connection_stays(void **state) {
   assert_false(((door *)*state)->closed);
 }
 
+/* A proxy that lets pass what laju cannot answer must not be made to by its client. */
+static void a_head_that_cannot_be_read_is_refused_with_403(void **state) {
+  laju_buffer many = {0};
+  for (int i = 0; i < 100; i++) laju_buffer_add_text(&many, "A: b\r\n");
+  laju_buffer_add(&many, "", 1);
+  char *large = malloc(LAJU_HTTP_HEAD_MAX);
+  memset(large, 'a', LAJU_HTTP_HEAD_MAX);
+  large[LAJU_HTTP_HEAD_MAX - 1] = '\0';
+  const char *const rests[] = {many.data, large, "Host: again\r\n\r\n", "Expect: more\r\n\r\n", "A: b\r\n c\r\n\r\n"};
+  for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
+    door_reconnect(*state, &laju_http_codec);
+    asked(*state, "GET /auth?deny=403 HTTP/1.1\r\n" HOST "X-Original-URI: /page/1\r\n");
+    const char *reply = asked(*state, rests[i]);
+    starts(reply, "HTTP/1.1 403 Forbidden\r\n");
+    holds(reply, "\r\nConnection: close\r\n");
+  }
+  free(large);
+  laju_buffer_deinit(&many);
+}
+
 /* What a head says is remembered; what its fields are must be too, and not those of another head in between. */
 static void the_same_head_again_has_the_same_fields(void **state) {
   door *d = *state;
@@ -337,6 +357,7 @@ int main(void) {
       CLAIM(more_than_sixteen_rules_are_500),
       CLAIM(an_announced_body_is_not_awaited_and_ends_the_connection),
       CLAIM(without_a_body_the_connection_stays),
+      CLAIM(a_head_that_cannot_be_read_is_refused_with_403),
       CLAIM(the_same_head_again_has_the_same_fields),
       CLAIM(pipelined_calls_are_answered_in_order),
       CLAIM(an_answer_waits_its_turn),
