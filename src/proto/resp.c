@@ -137,6 +137,7 @@ static bool has_room(const laju_resp_connection *connection, const laju_batch *b
 static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch) {
   laju_resp_connection *connection = state;
   connection->terms = laju_service_terms(connection->service);
+  if (connection->terms->resp_password == NULL) connection->authenticated = true; /* it may have been taken away */
   laju_resp_call call = {.connection = connection, .batch = batch};
   laju_resp_request request;
   laju_parsed parsed = {0};

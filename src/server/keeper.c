@@ -78,7 +78,6 @@ static void on_saved(uv_work_t *work, int status) {
 
 static void on_snapshot_time(uv_timer_t *timer);
 
-/* One interval from now: as long as it is by then, since a reload may change it. */
 static void await_snapshot_time(laju_keeper *keeper) {
   int64_t interval_ms = keeper->config->snapshot_interval_us / 1000;
   uv_timer_start(&keeper->snapshot_timer, on_snapshot_time, interval_ms > 0 ? (uint64_t)interval_ms : 1, 0);

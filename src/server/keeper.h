@@ -39,7 +39,7 @@ int laju_keeper_load(laju_keeper *keeper);
 /* One turn of the sweep, as of `now_us` of the limiter's clock. A timer calls it once a second. */
 void laju_keeper_sweep(laju_keeper *keeper, int64_t now_us);
 
-/* Starts the timers. */
+/* Starts the timers; or once more, where the interval has changed. */
 void laju_keeper_start(laju_keeper *keeper);
 
 /* Stops the timers; a snapshot under way keeps the loop turning until it is written. */

@@ -1,11 +1,14 @@
 #include "server/reload.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 
-void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, laju_config *running) {
+void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running) {
   *reload = (laju_reload){.source = source, .running = running};
   uv_fs_poll_init(loop, &reload->poll);
   uv_timer_init(loop, &reload->settle);
@@ -15,14 +18,20 @@ void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *s
 /* ---- reading again ------------------------------------------------------------------------------------------------- */
 
 static bool refuse(laju_reload *reload, const char *cause, const char *why) {
-  reload->refused++;
-  laju_log(LAJU_LOG_ERROR, "the new configuration is refused: the running one stays", "cause", cause, "why", why, NULL);
+  char refused[24];
+  snprintf(refused, sizeof refused, "%" PRIu64, ++reload->refused);
+  laju_log(LAJU_LOG_ERROR, "the new configuration is refused: the running one stays", "cause", cause, "why", why,
+           "refused", refused, NULL);
   return false;
 }
 
-/* What of the running settings the terms do not hold. */
-static void take_settings(laju_config *running, const laju_config *fresh) {
-  running->snapshot_interval_us = fresh->snapshot_interval_us;
+/* A pipe would be waited for, or be empty by now, which is not "no rules"; a device may never end. */
+static bool can_read_again(const char *path, char why[LAJU_WHY_SIZE]) {
+  struct stat file;
+  bool found = path == NULL || stat(path, &file) == 0;
+  if (found && (path == NULL || S_ISREG(file.st_mode))) return true;
+  snprintf(why, LAJU_WHY_SIZE, "%.512s: cannot be read again: %s", path, found ? "it is not a file" : strerror(errno));
+  return false;
 }
 
 static bool replace(laju_reload *reload, const char *cause, laju_config *fresh) {
@@ -31,15 +40,14 @@ static bool replace(laju_reload *reload, const char *cause, laju_config *fresh) 
   if (laju_config_restart_needed(reload->running, fresh, why) != 0) return refuse(reload, cause, why);
   int error = laju_terms_new(&terms, fresh);
   if (error < 0) return refuse(reload, cause, laju_error_allowed(error));
-  char rules[24];
+  char rules[24], done[24];
   snprintf(rules, sizeof rules, "%zu", laju_ruleset_count(terms->rules));
-  if (!reload->publish(reload, terms)) {
+  if (!reload->publish(reload, terms, fresh)) {
     laju_terms_free(terms);
     return refuse(reload, cause, "memory ran out");
   }
-  take_settings(reload->running, fresh);
-  reload->done++;
-  laju_log(LAJU_LOG_INFO, "configuration reloaded", "cause", cause, "rules", rules, NULL);
+  snprintf(done, sizeof done, "%" PRIu64, ++reload->done);
+  laju_log(LAJU_LOG_INFO, "configuration reloaded", "cause", cause, "rules", rules, "reloaded", done, NULL);
   return true;
 }
 
@@ -47,6 +55,7 @@ bool laju_reload_now(laju_reload *reload, const char *cause) {
   char why[LAJU_WHY_SIZE];
   laju_config fresh;
   if (reload->source == NULL) return refuse(reload, cause, "there is no file to read again");
+  if (!can_read_again(reload->source->path, why)) return refuse(reload, cause, why);
   laju_config_init(&fresh);
   bool done = reload->source->load(reload->source->context, &fresh, why) < 0 ? refuse(reload, cause, why)
                                                                              : replace(reload, cause, &fresh);

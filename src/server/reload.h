@@ -4,8 +4,8 @@
  * written in place, replaced by a rename, or swapped by a link to a directory as Kubernetes does it. It is read once it has
  * kept still for LAJU_RELOAD_SETTLE_MS, so that a half-written one is not.
  *
- * A configuration that is refused, or that changes what needs a restart, leaves everything as it is; it is logged and
- * counted. Otherwise new terms are published as one, and the old ones are freed when every worker has turned (server.c).
+ * What is no regular file (any more) is not read: a pipe would hold up the loop, or be used up. A configuration that is refused,
+ * or that changes what needs a restart, leaves everything as it is; it is logged and counted. Otherwise new terms are published as one, and the old ones are freed when every worker has turned (server.c).
  *
  * All calls come from the thread of the loop, which must not be a worker's.
  */
@@ -23,17 +23,18 @@
 typedef struct laju_reload laju_reload;
 
 struct laju_reload {
-  const laju_source *source; /* NULL: there is nothing to read again */
-  laju_config *running;      /* what a reload may change of it is kept up to date; its rules are gone */
+  const laju_source *source;  /* NULL: there is nothing to read again */
+  const laju_config *running; /* the publisher keeps what a reload may change of it up to date; its rules are gone */
   uv_fs_poll_t poll;
   uv_timer_t settle;
   uint64_t done, refused;
-  /* Takes the terms over and puts them in force; false where memory ran out. */
-  bool (*publish)(laju_reload *reload, laju_terms *fresh);
+  /* Takes the terms over and puts them in force, and what else of the settings may change; false where memory ran out, and then
+   * all is as it was. */
+  bool (*publish)(laju_reload *reload, laju_terms *fresh, const laju_config *settings);
   void *owner; /* the publisher's own */
 };
 
-void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, laju_config *running);
+void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running);
 
 /* Begins to watch the file, if there is one. A failure is logged: SIGHUP still works. */
 void laju_reload_start(laju_reload *reload);

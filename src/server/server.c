@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,8 +121,15 @@ static void free_retired(server *self) {
   }
 }
 
+/* The time that has passed of an interval that stays is not lost, however often we reload. */
+static void take_interval(server *self, int64_t interval_us) {
+  if (self->config->snapshot_interval_us == interval_us) return;
+  self->config->snapshot_interval_us = interval_us;
+  laju_keeper_start(&self->keeper);
+}
+
 /* From here on workers take the new terms; what they have begun they end by the old ones. */
-static bool publish(laju_reload *reload, laju_terms *fresh) {
+static bool publish(laju_reload *reload, laju_terms *fresh, const laju_config *settings) {
   server *self = reload->owner;
   retired_terms *old = malloc(sizeof *old);
   if (old == NULL) return false;
@@ -132,6 +140,7 @@ static bool publish(laju_reload *reload, laju_terms *fresh) {
   atomic_store_explicit(&self->service.terms, fresh, memory_order_release);
   atomic_store_explicit(&self->crew.epoch, epoch, memory_order_release);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_nudge(self->workers[i]);
+  take_interval(self, settings->snapshot_interval_us);
   return true;
 }
 
@@ -241,7 +250,8 @@ static int make_limiter(server *self) {
   return 0;
 }
 
-/* Signals are read, not handled: blocked here, before any other thread starts and inherits that, they interrupt nobody. */
+/* Signals are read, not handled: blocked here, before any other thread starts and inherits that, they interrupt nobody, and a
+ * SIGHUP that comes while we start does not end us. */
 static int open_signals(void) {
   sigset_t wanted;
   sigemptyset(&wanted);
@@ -274,8 +284,6 @@ static int init_handles(server *self) {
 }
 
 static int init_loop(server *self) {
-  self->signals_fd = open_signals();
-  if (self->signals_fd < 0) return UV_EMFILE;
   int err = uv_loop_init(&self->loop);
   if (err < 0) return err;
   err = init_handles(self);
@@ -352,6 +360,8 @@ static int run(server *self) {
                            .doors = self->doors,
                            .news = &self->news,
                            .connections_max = connections_max(self->workers_wanted)};
+  self->signals_fd = open_signals();
+  if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
   int err = init_loop(self);
   if (err < 0) return fail("cannot start the loop", uv_strerror(err));

@@ -17,6 +17,7 @@ typedef struct world {
   laju_reload reload;
   const char *text;
   laju_terms *published;
+  int64_t interval_us; /* published with them */
   bool no_memory;
 } world;
 
@@ -25,11 +26,12 @@ static int load(void *context, laju_config *out, char why[LAJU_WHY_SIZE]) {
   return laju_config_parse(out, "laju.yaml", w->text, strlen(w->text), why);
 }
 
-static bool publish(laju_reload *reload, laju_terms *fresh) {
+static bool publish(laju_reload *reload, laju_terms *fresh, const laju_config *settings) {
   world *w = reload->owner;
   if (w->no_memory) return false;
   laju_terms_free(w->published);
   w->published = fresh;
+  w->interval_us = settings->snapshot_interval_us;
   return true;
 }
 
@@ -63,7 +65,7 @@ static void new_rules_are_published(void **state) {
   assert_true(laju_reload_now(&w->reload, "test"));
   assert_int_equal(laju_ruleset_count(w->published->rules), 2);
   assert_int_equal(laju_ruleset_find(w->published->rules, "api", 3)->rule.limit, 7);
-  assert_int_equal(w->running.snapshot_interval_us, 3000000);
+  assert_int_equal(w->interval_us, 3000000);
   assert_int_equal(w->reload.done, 1);
 }
 
@@ -100,6 +102,17 @@ static void without_memory_the_old_terms_stay(void **state) {
   assert_int_equal(w->reload.refused, 1);
 }
 
+static void what_is_no_file_is_not_read(void **state) {
+  world *w = *state;
+  static const char *const paths[] = {"/dev/null", "/", "/nowhere/laju.yaml"};
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    w->source.path = paths[i];
+    assert_false(laju_reload_now(&w->reload, "test"));
+    assert_int_equal(w->reload.refused, i + 1);
+  }
+  assert_null(w->published);
+}
+
 static void without_a_source_there_is_nothing_to_read(void **state) {
   world *w = *state;
   w->reload.source = NULL;
@@ -113,11 +126,9 @@ static void without_a_source_there_is_nothing_to_read(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CLAIM(new_rules_are_published),
-      CLAIM(a_bad_file_changes_nothing_and_is_counted),
-      CLAIM(what_needs_a_restart_is_refused),
-      CLAIM(without_memory_the_old_terms_stay),
-      CLAIM(without_a_source_there_is_nothing_to_read),
+      CLAIM(new_rules_are_published),         CLAIM(a_bad_file_changes_nothing_and_is_counted),
+      CLAIM(what_needs_a_restart_is_refused), CLAIM(without_memory_the_old_terms_stay),
+      CLAIM(what_is_no_file_is_not_read),     CLAIM(without_a_source_there_is_nothing_to_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
