@@ -155,7 +155,8 @@ static laju_ruleset *make_rules(size_t count) {
 
 int main(int argc, char **argv) {
   bench on = {.ms = argc > 1 ? strtol(argv[1], NULL, 10) : 300, .word = argc > 2 ? argv[2] : ""};
-  if (laju_limiter_new(&on.service.limiter, NULL) < 0) return 1;
+  laju_limiter_options options = {.memory_bytes = 4 << 20}; /* room for ten times the keys */
+  if (laju_limiter_new(&on.service.limiter, &options) < 0) return 1;
   laju_terms terms = {.rules = make_rules(1),
                       .inline_limits = true,
                       .show_x_ratelimit = true,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 #define FIRST_SIZE 256
 
 void laju_buffer_deinit(laju_buffer *buffer) {
@@ -68,60 +70,35 @@ void laju_buffer_add_format(laju_buffer *buffer, const char *format, ...) {
   va_end(again);
 }
 
-/* The decimal digits of a number. 1233 / 4096 is a little more than log10(2), so bits give their number or one too many. */
-static unsigned count_digits(uint64_t value) {
-  static const uint64_t powers[] = {
-      0,
-      UINT64_C(10),
-      UINT64_C(100),
-      UINT64_C(1000),
-      UINT64_C(10000),
-      UINT64_C(100000),
-      UINT64_C(1000000),
-      UINT64_C(10000000),
-      UINT64_C(100000000),
-      UINT64_C(1000000000),
-      UINT64_C(10000000000),
-      UINT64_C(100000000000),
-      UINT64_C(1000000000000),
-      UINT64_C(10000000000000),
-      UINT64_C(100000000000000),
-      UINT64_C(1000000000000000),
-      UINT64_C(10000000000000000),
-      UINT64_C(100000000000000000),
-      UINT64_C(1000000000000000000),
-      UINT64_C(10000000000000000000),
-  };
-  unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-  unsigned guess = bits * 1233 >> 12;
-  return guess + (value >= powers[guess]);
+/* The eight digits of a value below 10^8, the first in the lowest byte, as numbers. Halves are split in all their lanes at
+ * once: into fours, twos, ones. 10486 / 2^20 is a little more than 1 / 100, and 103 / 2^10 than 1 / 10. */
+static inline uint64_t eight_digits(uint32_t value) {
+  uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+  uint64_t hundreds = (fours * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
+  uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+  uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+  return tens | (twos - 10 * tens) << 8;
+}
+
+#define ZEROS UINT64_C(0x3030303030303030) /* "00000000" */
+
+/* A value below 10^8 without its leading zeros. Writes eight bytes; returns how many of them count. */
+static inline size_t put_first(char *to, uint32_t value) {
+  uint64_t digits = eight_digits(value);
+  unsigned skipped = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8; /* not the last, be it zero or not */
+  laju_store64(to, (digits | ZEROS) >> (8 * skipped));
+  return 8 - skipped;
+}
+
+static size_t put_digits(char *to, uint64_t value) {
+  if (value < 100000000) return put_first(to, (uint32_t)value);
+  size_t len = put_digits(to, value / 100000000);
+  laju_store64(to + len, eight_digits((uint32_t)(value % 100000000)) | ZEROS);
+  return len + 8;
 }
 
 size_t laju_decimal(char *to, int64_t value) {
-  static const char pairs[] =
-      "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
-      "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-  bool negative = value < 0;
-  uint64_t left = negative ? 0 - (uint64_t)value : (uint64_t)value;
-  if (negative) *to++ = '-';
-  unsigned len = count_digits(left);
-  char *at = to + len;
-  for (; left >= 10000; left /= 10000) {
-    unsigned four = (unsigned)(left % 10000);
-    at -= 4;
-    memcpy(at, pairs + 2 * (four / 100), 2);
-    memcpy(at + 2, pairs + 2 * (four % 100), 2);
-  }
-  unsigned last = (unsigned)left;
-  if (last >= 100) {
-    at -= 2;
-    memcpy(at, pairs + 2 * (last % 100), 2);
-    last /= 100;
-  }
-  if (last >= 10) {
-    memcpy(at - 2, pairs + 2 * last, 2);
-  } else {
-    at[-1] = (char)('0' + last);
-  }
-  return len + negative;
+  if (value >= 0) return put_digits(to, (uint64_t)value);
+  *to = '-';
+  return 1 + put_digits(to + 1, 0 - (uint64_t)value);
 }

@@ -29,7 +29,8 @@ void laju_buffer_add_text(laju_buffer *buffer, const char *text);
 void laju_buffer_add_int(laju_buffer *buffer, int64_t value);
 void laju_buffer_add_format(laju_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes `value` in decimal at `to` (at least 20 bytes); returns the bytes written. No terminator. */
+/* Writes `value` in decimal at `to` (at least 20 bytes, of which all may be written); returns the bytes that count. No
+ * terminator. */
 size_t laju_decimal(char *to, int64_t value);
 
 #endif
