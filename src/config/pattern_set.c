@@ -114,6 +114,23 @@ void laju_pattern_set_free(laju_pattern_set *set) {
   free(set);
 }
 
+static size_t chain_length(const laju_pattern_set *set, uint32_t chain) {
+  size_t length = 0;
+  for (uint32_t i = chain; i != 0; i = set->next[i - 1]) length++;
+  return length;
+}
+
+size_t laju_pattern_set_crowd(const laju_pattern_set *set) {
+  size_t most = 0;
+  for (size_t at = 0; at <= set->mask; at++) {
+    uint32_t chain = set->chains[at];
+    if (chain == 0 || pattern_at(set, chain - 1)->literal) continue; /* of one text the first stands for all */
+    size_t length = chain_length(set, chain);
+    if (length > most) most = length;
+  }
+  return most + chain_length(set, set->bare);
+}
+
 /* ---- finding ------------------------------------------------------------------------------------------------------- */
 
 /* The first of the chain that takes the text, if it comes before `best`. */

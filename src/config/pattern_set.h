@@ -23,4 +23,7 @@ void laju_pattern_set_free(laju_pattern_set *set);
  * LAJU_PATTERN_NONE. */
 size_t laju_pattern_set_find(const laju_pattern_set *set, const char *text, size_t len);
 
+/* How many patterns, at most, one text may have to be tried with one by one. Linear. */
+size_t laju_pattern_set_crowd(const laju_pattern_set *set);
+
 #endif

@@ -5,6 +5,7 @@
 #include "config/value.h"
 #include "config/warn.h"
 
+#define CROWD_MAX 100 /* patterns tried one by one: some microseconds a check */
 #define WHERE "rules[%zu] (%s): "
 
 /* ---- match --------------------------------------------------------------------------------------------------------- */
@@ -104,11 +105,23 @@ static void warn_of_parts(laju_teller *to, size_t i, const laju_policy *policy) 
 
 /* ---- exempt and overrides ------------------------------------------------------------------------------------------ */
 
+/* Warns where so many patterns can only be tried one by one that each check is slow: looking for idle ones among them would
+ * be as slow. */
+static bool is_crowded(laju_teller *to, size_t i, const laju_policy *policy, const char *key,
+                       const laju_pattern_set *set) {
+  size_t crowd = laju_pattern_set_crowd(set);
+  if (crowd <= CROWD_MAX) return false;
+  laju_teller_warn(to, WHERE "%s: %zu patterns that begin and end alike, or with *, are tried one by one", i,
+                   policy->rule.name, key, crowd);
+  return true;
+}
+
 static void warn_of_exempt(laju_teller *to, size_t i, const laju_policy *policy) {
   laju_pattern_set *set;
   size_t count = policy->exempt_key_count;
   if (count < 2 || laju_pattern_set_new(&set, policy->exempt_keys, sizeof *policy->exempt_keys, count) < 0) return;
-  for (size_t j = 0; j < count; j++) {
+  bool crowded = is_crowded(to, i, policy, "exempt", set);
+  for (size_t j = 0; j < count && !crowded; j++) {
     const laju_pattern *key = &policy->exempt_keys[j];
     size_t found = laju_pattern_set_find(set, key->text, key->len);
     if (found == j) continue;
@@ -120,12 +133,8 @@ static void warn_of_exempt(laju_teller *to, size_t i, const laju_policy *policy)
   laju_pattern_set_free(set);
 }
 
-static void warn_of_overrides(laju_teller *to, size_t i, const laju_policy *policy) {
-  laju_pattern_set *set;
-  size_t count = policy->override_count;
-  if (count < 2) return;
-  if (laju_pattern_set_new(&set, &policy->overrides[0].key, sizeof *policy->overrides, count) < 0) return;
-  for (size_t j = 0; j < count; j++) {
+static void warn_of_unreached(laju_teller *to, size_t i, const laju_policy *policy, const laju_pattern_set *set) {
+  for (size_t j = 0; j < policy->override_count; j++) {
     const laju_pattern *key = &policy->overrides[j].key;
     size_t found = laju_pattern_set_find(set, key->text, key->len);
     if (found == j) continue;
@@ -135,6 +144,14 @@ static void warn_of_overrides(laju_teller *to, size_t i, const laju_policy *poli
     laju_teller_warn(to, WHERE "overrides[%zu].key: \"%s\" is never reached: overrides[%zu] (\"%s\") comes first", i,
                      policy->rule.name, j, shown, found, by);
   }
+}
+
+static void warn_of_overrides(laju_teller *to, size_t i, const laju_policy *policy) {
+  laju_pattern_set *set;
+  size_t count = policy->override_count;
+  if (count < 2) return;
+  if (laju_pattern_set_new(&set, &policy->overrides[0].key, sizeof *policy->overrides, count) < 0) return;
+  if (!is_crowded(to, i, policy, "overrides", set)) warn_of_unreached(to, i, policy, set);
   laju_pattern_set_free(set);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/pattern_set.h"
 #include "core/rule.h"
 
 #define NAME "fuzz.yaml"
@@ -65,6 +66,18 @@ static void must_be_key(const laju_policy *policy) {
   for (size_t i = 0; i < policy->exempt_key_count; i++) must_be_pattern(&policy->exempt_keys[i]);
 }
 
+/* Each override is found by its own key, or one before it is. */
+static void must_be_found(const laju_policy *policy) {
+  laju_pattern_set *set;
+  if (policy->override_count == 0) return;
+  const laju_override *first = policy->overrides;
+  must(laju_pattern_set_new(&set, &first->key, sizeof *first, policy->override_count) == 0);
+  for (size_t i = 0; i < policy->override_count && i < 100; i++) {
+    must(laju_pattern_set_find(set, first[i].key.text, first[i].key.len) <= i);
+  }
+  laju_pattern_set_free(set);
+}
+
 static void must_override(const laju_policy *policy) {
   must(policy->override_count <= LAJU_OVERRIDES_MAX);
   for (size_t i = 0; i < policy->override_count; i++) {
@@ -75,6 +88,7 @@ static void must_override(const laju_policy *policy) {
     must(override->rule.algorithm == policy->rule.algorithm && override->rule.shadow == policy->rule.shadow);
     if (policy->wait_server) must_wait_little(&override->rule);
   }
+  must_be_found(policy);
 }
 
 static void must_be_good(const laju_config *config) {

@@ -108,6 +108,19 @@ static void texts_longer_than_any_pattern_are_searched_too(void **unused) {
   done();
 }
 
+static void only_what_ends_cannot_tell_apart_is_tried_one_by_one(void **unused) {
+  (void)unused;
+  given((const char *[]){"a*", "b*", "*c", "k", "k", "k", "longer-*"}, 7);
+  assert_int_equal(laju_pattern_set_crowd(set), 1);
+  done();
+  given((const char *[]){"*a*", "*b*", "c*1*", "c*2*", "c*3*", "d*"}, 6);
+  assert_int_equal(laju_pattern_set_crowd(set), 5);
+  done();
+  given(NULL, 0);
+  assert_int_equal(laju_pattern_set_crowd(set), 0);
+  done();
+}
+
 static uint32_t next_random(uint32_t *state) {
   *state = *state * 1664525 + 1013904223;
   return *state >> 16;
@@ -173,6 +186,7 @@ int main(void) {
       cmocka_unit_test(what_no_pattern_takes_is_not_found),
       cmocka_unit_test(ends_that_overlap_take_nothing_twice),
       cmocka_unit_test(texts_longer_than_any_pattern_are_searched_too),
+      cmocka_unit_test(only_what_ends_cannot_tell_apart_is_tried_one_by_one),
       cmocka_unit_test(it_finds_what_trying_one_by_one_finds),
       cmocka_unit_test(ten_thousand_patterns_cost_little_more_than_one),
   };

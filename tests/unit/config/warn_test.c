@@ -129,6 +129,28 @@ static void more_rules_for_any_request_than_can_be_decided_are_warned_of(void **
   assert_int_equal(warnings_of_rules(LAJU_CHECKS_MAX + 1, ", match: none"), 0);
 }
 
+static size_t warnings_of_overrides(size_t count, const char *before, const char *after) {
+  char *text = malloc(256 + count * 64);
+  assert_non_null(text);
+  size_t len = (size_t)snprintf(text, 256, "rules:\n- name: a\n  limit: 1\n  per: 1s\n  overrides:\n");
+  for (size_t i = 0; i < count; i++) {
+    len += (size_t)snprintf(text + len, 64, "  - {key: '%s%zu%s', limit: 1}\n", before, i, after);
+  }
+  size_t warned = warnings_of_file(text);
+  free(text);
+  return warned;
+}
+
+static void more_than_a_hundred_patterns_that_are_tried_one_by_one_are_warned_of(void **unused) {
+  (void)unused;
+  assert_int_equal(warnings_of_overrides(1000, "team-", "-*"), 0);
+  assert_int_equal(warnings_of_overrides(1000, "*-", ".com"), 0);
+  assert_int_equal(warnings_of_overrides(100, "*[", "]*"), 0);
+  assert_int_equal(warnings_of_overrides(101, "*[", "]*"), 1);
+  assert_string_equal(
+      told[0], "rules[0] (a): overrides: 101 patterns that begin and end alike, or with *, are tried one by one");
+}
+
 static void a_hundred_warnings_are_told_and_the_rest_counted(void **unused) {
   (void)unused;
   enum { OVERRIDES = 1000 };
@@ -154,6 +176,7 @@ int main(void) {
       cmocka_unit_test(a_shadow_that_should_wait_is_warned_of),
       cmocka_unit_test(an_overrides_numbers_are_looked_at_as_a_rules_are),
       cmocka_unit_test(more_rules_for_any_request_than_can_be_decided_are_warned_of),
+      cmocka_unit_test(more_than_a_hundred_patterns_that_are_tried_one_by_one_are_warned_of),
       cmocka_unit_test(a_hundred_warnings_are_told_and_the_rest_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
