@@ -179,11 +179,8 @@ static void drain(server *self) {
   uv_timer_start(&self->drain_timer, on_drain_over, LAJU_DRAIN_MS, 0);
 }
 
-static void take_signal(server *self, uint32_t signum) {
-  const char *name = signum == SIGTERM ? "SIGTERM" : "SIGINT";
-  if (signum == SIGHUP) {
-    laju_reload_now(&self->reload, "SIGHUP");
-  } else if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
+static void end(server *self, const char *name) {
+  if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
     laju_log(LAJU_LOG_INFO, "draining", "signal", name, NULL);
     drain(self);
   } else {
@@ -192,12 +189,21 @@ static void take_signal(server *self, uint32_t signum) {
   }
 }
 
+/* The kernel gives SIGHUP before the others, and more may come while we reload: one reload for all, and after the rest. */
 static void on_signals(uv_poll_t *poll, int status, int events) {
   server *self = poll->data;
   struct signalfd_siginfo signal;
+  bool hung_up = false;
   (void)status;
   (void)events;
-  while (read(self->signals_fd, &signal, sizeof signal) == sizeof signal) take_signal(self, signal.ssi_signo);
+  while (read(self->signals_fd, &signal, sizeof signal) == sizeof signal) {
+    if (signal.ssi_signo == SIGHUP) {
+      hung_up = true;
+    } else {
+      end(self, signal.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
+    }
+  }
+  if (hung_up) laju_reload_now(&self->reload, "SIGHUP");
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------------------ */
