@@ -89,6 +89,8 @@ static unsigned give_out(laju_shapes *shapes, bool log, uint32_t now) {
   if (*given < room) return first + (*given)++;
   unsigned id = least_recent(shapes, first, room, now);
   unlink_id(shapes, id);
+  atomic_store_explicit(&shapes->recycled[id], true, memory_order_relaxed);
+  atomic_store_explicit(&shapes->any_recycled, true, memory_order_relaxed);
   return id;
 }
 

@@ -6,7 +6,8 @@
  *
  * Ids 1 to 3,583 are for states of constant size, 3,584 to 4,095 for logs, so that an id alone tells which of the two a slot
  * holds. Where a kind's ids have run out, the least recently used one is given to the newcomer; slots that still hold it
- * are from then on judged by another's measure (wherever they are judged), never mistaken for the other kind.
+ * are from then on judged by another's measure when there is no room, but never taken for fresh by it: neither a sweep nor a
+ * snapshot forgets them. They are never mistaken for the other kind.
  *
  * Any thread: finding takes no lock, giving out an id does.
  */
@@ -31,10 +32,12 @@ typedef struct laju_shapes { /* all zeros: none given out */
   _Atomic uint64_t time[LAJU_SHAPE_MAX + 1];
   _Atomic uint32_t used_at[LAJU_SHAPE_MAX + 1]; /* about seconds */
   _Atomic uint16_t next[LAJU_SHAPE_MAX + 1];
+  _Atomic bool recycled[LAJU_SHAPE_MAX + 1]; /* given out more than once */
   _Atomic uint16_t chains[LAJU_SHAPE_CHAINS];
-  laju_spin lock;        /* below: under it */
-  unsigned states, logs; /* ids given out of each kind */
-  unsigned hand;         /* where the search for the least recently used begins, so that equals take turns */
+  _Atomic bool any_recycled; /* while not, `recycled` need not be read: its pages stay unmapped */
+  laju_spin lock;            /* below: under it */
+  unsigned states, logs;     /* ids given out of each kind */
+  unsigned hand;             /* where the search for the least recently used begins, so that equals take turns */
 } laju_shapes;
 
 static inline bool laju_shape_is_log(unsigned id) {
@@ -67,6 +70,12 @@ bool laju_shape_valid(laju_shape shape);
 
 /* The id of these numbers; given out if need be. Never 0. Lock-free where they have one. */
 unsigned laju_shape_id(laju_shapes *shapes, laju_shape shape, int64_t now_us);
+
+/* May a slot with this id be of other numbers than those behind it? */
+static inline bool laju_shape_is_recycled(const laju_shapes *shapes, unsigned id) {
+  return atomic_load_explicit(&shapes->any_recycled, memory_order_relaxed) &&
+         atomic_load_explicit(&shapes->recycled[id], memory_order_relaxed);
+}
 
 /* Remembers that an id is in use. */
 static inline void laju_shape_touch(laju_shapes *shapes, unsigned id, int64_t now_us) {

@@ -95,6 +95,8 @@ static void add_key(writer *w, uint64_t bucket, unsigned slot) {
   laju_log stamps = log ? laju_slab_view(&w->table->slab, state) : (laju_log){.capacity = 0};
   laju_decision standing =
       log ? laju_standing_of_log(shape, &stamps, w->now_us) : laju_standing_of_state(shape, state, w->now_us);
+  bool valid = log ? laju_standing_log_valid(shape, &stamps) : laju_standing_state_valid(shape, state);
+  if (valid && laju_shape_is_recycled(&w->table->shapes, id)) laju_standing_doubt(&standing);
   if (laju_standing_is_fresh(&standing)) return;
   add_shape(w, id, shape);
   add(w, laju_snapshot_word(log ? LAJU_SNAPSHOT_TAG_LOG : LAJU_SNAPSHOT_TAG_STATE, id, bucket));

@@ -41,9 +41,15 @@ laju_decision laju_standing_of_log(laju_shape shape, const laju_log *log, int64_
 laju_decision laju_standing_of(const laju_table *table, const laju_bucket *bucket, unsigned slot, int64_t now_us) {
   unsigned id = laju_bucket_shape(bucket, slot);
   laju_shape shape = laju_shape_read(&table->shapes, id);
-  if (!laju_shape_is_log(id)) return laju_standing_of_state(shape, bucket->states[slot], now_us);
-  laju_log log = laju_slab_view(&table->slab, bucket->states[slot]);
-  return laju_standing_of_log(shape, &log, now_us);
+  laju_decision standing;
+  if (laju_shape_is_log(id)) {
+    laju_log log = laju_slab_view(&table->slab, bucket->states[slot]);
+    standing = laju_standing_of_log(shape, &log, now_us);
+  } else {
+    standing = laju_standing_of_state(shape, bucket->states[slot], now_us);
+  }
+  if (laju_shape_is_recycled(&table->shapes, id)) laju_standing_doubt(&standing);
+  return standing;
 }
 
 bool laju_standing_goes_before(const laju_decision *a, const laju_decision *b) {

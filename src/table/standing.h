@@ -19,11 +19,16 @@ static inline bool laju_standing_is_fresh(const laju_decision *standing) {
   return standing->reset_after_us == 0;
 }
 
+/* What was judged by numbers that may be another's is not taken for fresh, whatever it looks like. */
+static inline void laju_standing_doubt(laju_decision *standing) {
+  if (laju_standing_is_fresh(standing)) standing->reset_after_us = LAJU_WAIT_MAX_US;
+}
+
 /* Does `a` go rather than `b`? Strictly. */
 bool laju_standing_goes_before(const laju_decision *a, const laju_decision *b);
 
 /* Are a state's numbers (a log's latest stamp) ones that the law can have written under this shape? Where a shape was
- * recycled they may not be; such a key counts as fresh. */
+ * recycled they may not be. */
 bool laju_standing_state_valid(laju_shape shape, laju_state state);
 bool laju_standing_log_valid(laju_shape shape, const laju_log *log);
 

@@ -1,4 +1,5 @@
 #include "table/fixture.h"
+#include "table/shape.h"
 
 #include <sys/mman.h>
 
@@ -273,8 +274,25 @@ static void a_sweep_frees_what_is_as_good_as_new_and_nothing_else(void **unused)
   laju_table_free(table);
 }
 
+/* More different limits than there are ids for: the first rule's id is another's by then, by whose measure its key looks as
+ * good as new. */
+static void a_limited_key_stays_limited_when_its_shapes_id_is_recycled(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  laju_rule daily = rule_of("daily", LAJU_TOKEN_BUCKET, 1, 86400 * SECOND);
+  assert_true(decide(table, &daily, "ann", 1, NOON).allowed);
+  for (uint64_t i = 0; i < 2 * LAJU_SHAPE_MAX; i++) {
+    laju_rule other = rule_of("other", LAJU_TOKEN_BUCKET, 10 + i, SECOND);
+    assert_true(decide(table, &other, "bob", 1, NOON + 10 * SECOND).allowed);
+  }
+  for (uint64_t at = 0; (at = laju_table_sweep(table, at, 1000, NOON + 20 * SECOND)) != 0;) continue;
+  assert_false(decide(table, &daily, "ann", 1, NOON + 20 * SECOND).allowed);
+  laju_table_free(table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_limited_key_stays_limited_when_its_shapes_id_is_recycled),
       cmocka_unit_test(memory_outside_its_range_is_refused),
       cmocka_unit_test(memory_is_shared_out_and_never_more_than_asked_for),
       cmocka_unit_test(an_idle_table_of_256_mib_takes_less_than_100_kib),
