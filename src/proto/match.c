@@ -1,11 +1,16 @@
 #include "proto/match.h"
 
+typedef struct applying {
+  const laju_policy *policy;
+  bool waits; /* the answer is held back for its delay */
+} applying;
+
 typedef struct matching {
   const laju_terms *terms;
   const laju_asker *asker;
   laju_batch *batch;
   laju_matched *out;
-  const laju_policy *policies[LAJU_CHECKS_MAX]; /* of the checks so far */
+  applying list[LAJU_CHECKS_MAX]; /* of the checks so far */
   int error;
 } matching;
 
@@ -16,7 +21,7 @@ static bool fail(matching *m, int error) {
 
 static bool is_there(const matching *m, const laju_policy *policy) {
   for (size_t i = 0; i < m->out->count; i++) {
-    if (m->policies[i] == policy) return true;
+    if (m->list[i].policy == policy) return true;
   }
   return false;
 }
@@ -34,12 +39,12 @@ static laju_check check_of(const matching *m, const laju_policy *policy, const c
 static void insert(matching *m, const laju_policy *policy, laju_check check) {
   laju_check *checks = &m->batch->checks[m->batch->check_count];
   size_t at = m->out->count++;
-  for (; at > 0 && m->policies[at - 1] > policy; at--) {
+  for (; at > 0 && m->list[at - 1].policy > policy; at--) {
     checks[at] = checks[at - 1];
-    m->policies[at] = m->policies[at - 1];
+    m->list[at] = m->list[at - 1];
   }
   checks[at] = check;
-  m->policies[at] = policy;
+  m->list[at] = (applying){policy, policy->wait_server && !check.rule->shadow && check.cost > 0};
 }
 
 /* Adds the policy's check, if it applies. False: enough. */
@@ -68,15 +73,6 @@ static bool take(void *context, const laju_policy *policy) {
   return true;
 }
 
-static uint16_t find_waits(const matching *m) {
-  const laju_check *checks = &m->batch->checks[m->batch->check_count];
-  unsigned waits = 0;
-  for (size_t i = 0; i < m->out->count; i++) {
-    if (m->policies[i]->wait_server && !checks[i].rule->shadow && checks[i].cost > 0) waits |= 1U << i;
-  }
-  return (uint16_t)waits;
-}
-
 int laju_match_request(laju_matched *out, const laju_terms *terms, const laju_asker *asker,
                        const laju_policy *const *named, size_t named_count, laju_batch *batch) {
   matching m = {.terms = terms, .asker = asker, .batch = batch, .out = out};
@@ -87,6 +83,6 @@ int laju_match_request(laju_matched *out, const laju_terms *terms, const laju_as
     laju_request_line request = {.method = origin->method, .host = origin->host, .path = origin->path};
     laju_selection_each(laju_ruleset_selection(terms->rules), &request, take, &m);
   }
-  out->waits = find_waits(&m);
+  for (size_t i = 0; i < out->count; i++) out->waits |= (uint16_t)(m.list[i].waits << i);
   return m.error;
 }
