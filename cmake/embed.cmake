@@ -1,9 +1,12 @@
-# Writes text files, joined in order, as one C string: cmake -DNAME=laju_x -DHEADER=x.h -DOUT=x.c -DFILES=a;b -P embed.cmake
-set(text "")
-foreach(file ${FILES})
-  file(READ ${file} part)
-  string(APPEND text "${part}")
-endforeach()
+# Writes a text as a C string: cmake -DNAME=laju_x -DHEADER=x.h -DOUT=x.c -DFILE=a -P embed.cmake
+# A line that is `--@include FILE` stands for that file, beside it.
+get_filename_component(folder ${FILE} DIRECTORY)
+file(READ ${FILE} text)
+while(text MATCHES "--@include ([a-z_.]+)\n")
+  set(line "${CMAKE_MATCH_0}")
+  file(READ ${folder}/${CMAKE_MATCH_1} part)
+  string(REPLACE "${line}" "${part}" text "${text}")
+endwhile()
 string(REPLACE "\\" "\\\\" text "${text}")
 string(REPLACE "\"" "\\\"" text "${text}")
 string(REPLACE "\n" "\\n\"\n  \"" text "${text}")

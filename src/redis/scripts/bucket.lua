@@ -1,34 +1,34 @@
--- The law of both buckets. State: used, last. `value` is the key's bytes, false where there is none.
--- Returns the state as it was found; whether the check is allowed; and where it charges: the next bytes and, where the
--- key's time to live has to be set anew, for how many ticks.
-local function bucket(value, now, far, period, limit, capacity, cost, at_most)
-  local used, last = 0, 0
-  if value then used, last = struct.unpack('<I8I8', value) end
-  local found = {used, last}
-  local ahead = last - now
-  if ahead > far then -- a clock was wrong: the key starts fresh
-    used, ahead = 0, 0
-  elseif ahead > 0 then
-    now = last
-  else
-    -- Not capped as in C: where the product passes 2^53 it is rounded, yet stays above `used`, and the result is 0.
-    used = used + ahead * limit
-    if used < 0 then used = 0 end
-    ahead = 0
-  end
+-- The law of both buckets, over the variables of call.lua: in `value` (the key's bytes, false where there is none), `now`,
+-- `far`, `slot`, the rule's numbers and `tokens`; out `found` (the state as it stood), `allowed` and, where it charges,
+-- `next` (the bytes to write) and, where the key's time to live has to be set anew, `live` (for how many ticks).
+local used, last = 0, -1
+if value then
+  used, last = unpack_bytes('<I8I8', value)
+  found = {used, last}
+else
+  found = {0, 0}
+end
+local at = now
+if last > now and last - now <= far then
+  at = last
+elseif last > now then -- a clock was wrong: the key starts fresh
+  used, last = 0, -1
+else
+  -- Not capped as in C: where the product passes 2^53 it is rounded, yet stays above `used`, and the result is 0.
+  used = used - (now - last) * limit
+  if used < 0 then used = 0 end
+end
 
-  local free = capacity * period - used
-  if at_most and cost * period > free then
-    cost = free > 0 and math.floor(free / period) or 0
-  end
-  if cost == 0 then return found, true end
-  if cost > capacity or cost * period > free then return found, false end
-
-  local live
+local free = full - used
+if at_most and tokens * period > free then
+  tokens = free > 0 and math.floor(free / period) or 0
+end
+allowed = tokens == 0 or (tokens <= capacity and tokens * period <= free)
+if allowed and tokens > 0 then
+  next = pack_bytes('<I8I8', used + tokens * period, at)
   if capacity > limit then
-    live = 2 * math.ceil(capacity * period / limit) + ahead
-  elseif not value or last - last % period ~= now - now % period then -- another slot: never one ahead of the clock
+    live = 2 * math.ceil(full / limit) + at - now
+  elseif last < slot then
     live = 2 * period
   end
-  return found, true, struct.pack('<I8I8', used + cost * period, now), live
 end

@@ -9,8 +9,10 @@
 -- Returns the time in us, then for each check in order an error or an array: the state as it stood before that check (a
 -- request's earlier checks count as charged where they are allowed); for a log the decision, in ticks. A request with an
 -- error among its checks is not charged; nor does it disturb the others. Denials and peeks write nothing.
-local LOG, LONGEST_PX = 4, 9007199254740 -- 2^53 us
-local pcall = redis.pcall
+--@include log.lua
+local BUCKETS, SLIDING, LOG = 2, 3, 4 -- algorithms: buckets are those below 2
+local LONGEST_PX = 9007199254740 -- 2^53 us
+local pcall, pack_bytes, unpack_bytes = redis.pcall, struct.pack, struct.unpack
 local ops = ARGV[1]
 local now_us
 if ARGV[2] then
@@ -31,18 +33,16 @@ if known and ops:byte(2) >= 4 then
 end
 
 -- Writes one key's next state (a log's: its ring). Returns the error, where there is one.
-local function write(key, next, live, tick, known, log)
+local function write(key, next, live, tick, log)
   local px
   if live then px = ARGV[3] or math.min(math.ceil(live * tick / 1000), LONGEST_PX) end
   if log then return log.write(next, px) end
   if px then
     local done = redis.pcall('SET', key, next, 'PX', px)
-    if done.err then return done end
-  else
-    local done = redis.pcall('SETRANGE', key, '0', next)
-    if done ~= 16 then return done end
+    return done.err and done
   end
-  if known then known[key] = next end
+  local done = redis.pcall('SETRANGE', key, '0', next)
+  return done ~= 16 and done
 end
 
 local log -- the sliding log's law, once it is needed
@@ -51,18 +51,20 @@ local changes, order, refused -- of a request of several checks that is under wa
 local done, at = 0, 1
 while at <= #ops do
   local algorithm, flags, count, period, limit, capacity, tick, cost
-  algorithm, flags, count, period, limit, capacity, tick, cost, at = struct.unpack('<I1I1I2I4I4I4I4I4', ops, at)
+  algorithm, flags, count, period, limit, capacity, tick, cost, at = unpack_bytes('<I1I1I2I4I4I4I4I4', ops, at)
   local goes_on, at_most = flags % 2 == 1, flags % 4 >= 2
   local now = (now_us - now_us % tick) / tick
+  local slot = now - now % period -- when it began
+  local window, left, full = slot / period, slot + period - now, capacity * period
   local far = 10000000 / tick -- a time held further ahead than this or the period is a clock's mistake
   if far < period then far = period end
+  if algorithm == LOG then log = log or sliding_log() end
 
   for i = done + 1, done + count do
-    local key = KEYS[i]
+    local key, tokens = KEYS[i], cost
     local change = changes and changes[key]
     local found, allowed, next, live
     if algorithm == LOG then
-      log = log or sliding_log()
       local ring = change and change.next or log.open(key)
       if ring.err then
         found = ring
@@ -76,20 +78,21 @@ while at <= #ops do
         value = pcall('GET', key)
         if known then known[key] = value end
       end
-      if value and value.err then
-        found = value
-      elseif value and #value ~= 16 then
-        found = {err = 'BADSTATE a state of ' .. #value .. ' bytes'}
-      elseif algorithm < 2 then
-        found, allowed, next, live = bucket(value, now, far, period, limit, capacity, cost, at_most)
+      if value and #value ~= 16 then
+        found = value.err and value or {err = 'BADSTATE a state of ' .. #value .. ' bytes'}
+      elseif algorithm < BUCKETS then
+        --@include bucket.lua
       else
-        found, allowed, next, live = window(value, now, far, period, limit, cost, at_most, algorithm == 3)
+        --@include window.lua
       end
     end
     reply[i + 1] = found
 
     if not goes_on and not changes then -- alone
-      if next then reply[i + 1] = write(key, next, live, tick, known, algorithm == LOG and log) or found end
+      if next then
+        local failed = write(key, next, live, tick, algorithm == LOG and log)
+        if failed then reply[i + 1] = failed elseif known then known[key] = next end
+      end
     else
       changes, order = changes or {}, order or {}
       if not allowed then
@@ -101,12 +104,10 @@ while at <= #ops do
         order[#order + 1] = key
       end
       if not goes_on then
-        if not refused then
-          for _, name in ipairs(order) do
-            local c = changes[name]
-            local failed = write(name, c.next, c.live, c.tick, known, c.log)
-            if failed then reply[c.place] = failed end
-          end
+        for _, name in ipairs(refused and {} or order) do
+          local c = changes[name]
+          local failed = write(name, c.next, c.live, c.tick, c.log)
+          if failed then reply[c.place] = failed elseif known then known[name] = c.next end
         end
         changes, order, refused = nil, nil, nil
       end
