@@ -33,16 +33,16 @@ if known and ops:byte(2) >= 4 then
 end
 
 -- Writes one key's next state (a log's: its ring). Returns the error, where there is one.
-local function write(key, next, live, tick, log)
+local function write(key, next, live, tick, law)
   local px
   if live then px = ARGV[3] or math.min(math.ceil(live * tick / 1000), LONGEST_PX) end
-  if log then return log.write(next, px) end
+  if law then return law.write(next, px) end
   if px then
     local done = redis.pcall('SET', key, next, 'PX', px)
     return done.err and done
   end
-  local done = redis.pcall('SETRANGE', key, '0', next)
-  return done ~= 16 and done
+  local size = redis.pcall('SETRANGE', key, '0', next) -- keeps the time to live, and is faster than SET with KEEPTTL
+  return size ~= 16 and size
 end
 
 local log -- the sliding log's law, once it is needed
@@ -58,18 +58,22 @@ while at <= #ops do
   local window, left, full = slot / period, slot + period - now, capacity * period
   local far = 10000000 / tick -- a time held further ahead than this or the period is a clock's mistake
   if far < period then far = period end
-  if algorithm == LOG then log = log or sliding_log() end
+  local law -- the log's, where it is one
+  if algorithm == LOG then
+    log = log or sliding_log()
+    law = log
+  end
 
   for i = done + 1, done + count do
     local key, tokens = KEYS[i], cost
     local change = changes and changes[key]
     local found, allowed, next, live
-    if algorithm == LOG then
-      local ring = change and change.next or log.open(key)
+    if law then
+      local ring = change and change.next or law.open(key)
       if ring.err then
         found = ring
       else
-        found, allowed, next, live = log.decide(ring, now, far, period, limit, cost, at_most)
+        found, allowed, next, live = law.decide(ring, now, far, period, limit, cost, at_most)
       end
     else
       local value
@@ -90,7 +94,13 @@ while at <= #ops do
 
     if not goes_on and not changes then -- alone
       if next then
-        local failed = write(key, next, live, tick, algorithm == LOG and log)
+        local failed
+        if live or law then
+          failed = write(key, next, live, tick, law)
+        else -- what most checks do, so without write's call
+          local size = pcall('SETRANGE', key, '0', next)
+          failed = size ~= 16 and size
+        end
         if failed then reply[i + 1] = failed elseif known then known[key] = next end
       end
     else
@@ -100,13 +110,13 @@ while at <= #ops do
       elseif change then
         change.next, change.live = next or change.next, live or change.live
       elseif next then
-        changes[key] = {next = next, live = live, tick = tick, log = algorithm == LOG and log, place = i + 1}
+        changes[key] = {next = next, live = live, tick = tick, law = law, place = i + 1}
         order[#order + 1] = key
       end
       if not goes_on then
         for _, name in ipairs(refused and {} or order) do
           local c = changes[name]
-          local failed = write(name, c.next, c.live, c.tick, c.log)
+          local failed = write(name, c.next, c.live, c.tick, c.law)
           if failed then reply[c.place] = failed elseif known then known[name] = c.next end
         end
         changes, order, refused = nil, nil, nil
