@@ -21,7 +21,7 @@
 
 #include "base/buffer.h"
 
-/* Checks of one call. More than about 50 gain nothing (docs/performance.md), and the server does nothing else meanwhile. */
+/* Checks of one call. More than about 50 gain nothing, and the server does nothing else meanwhile. */
 #define LAJU_SCRIPT_CHECKS_MAX 1024
 
 typedef struct laju_script {

@@ -1,20 +1,22 @@
 -- The law of the sliding log, over a ring that stays in Redis: capacity, head, count, zero, then `capacity` stamps.
 -- Made only where a call has such a check, so that the others do not pay for its functions.
 local function sliding_log()
-  local HEADER, READ_AT_ONCE = 16, 1024 -- bytes; stamps: of a longer ring, only those needed are read
-  local CAPACITY_MIN = 8
-  local law = {}
+  local HEADER, CAPACITY_MIN = 16, 8
+  local READ_AT_ONCE = 1024 -- stamps; of a longer ring, only those needed are read
+  local READ_TO = '8207' -- the last of their bytes
+  local unpack_bytes = struct.unpack
 
   -- A key's ring, or an error. `bytes` is its beginning, as far as it was read; `pending` are the tokens that this request
   -- would add.
-  function law.open(key)
-    local bytes = redis.pcall('GETRANGE', key, '0', HEADER + 8 * READ_AT_ONCE - 1)
+  local function open(key)
+    local bytes = redis.pcall('GETRANGE', key, '0', READ_TO)
     if type(bytes) == 'table' then return bytes end
-    local ring = {key = key, bytes = bytes, capacity = 0, head = 0, count = 0, pending = 0}
+    local ring = {key = key, bytes = bytes, capacity = 0, head = 0, count = 0, pending = 0,
+                  now = false, ahead = 0, gone = 0, live = nil}
     local size = #bytes
     if size == 0 and redis.call('EXISTS', key) == 0 then return ring end
     if size >= HEADER then
-      ring.capacity, ring.head, ring.count = struct.unpack('<I4I4I4', bytes)
+      ring.capacity, ring.head, ring.count = unpack_bytes('<I4I4I4', bytes)
       if ring.capacity > READ_AT_ONCE then size = redis.call('STRLEN', key) end
     end
     if size ~= HEADER + 8 * ring.capacity or math.frexp(ring.capacity) ~= 0.5 then
@@ -26,8 +28,8 @@ local function sliding_log()
   -- The i-th oldest stamp.
   local function stamp(ring, i)
     local offset = HEADER + 8 * ((ring.head + i) % ring.capacity)
-    if offset < #ring.bytes then return (struct.unpack('<I8', ring.bytes, offset + 1)) end
-    return (struct.unpack('<I8', redis.call('GETRANGE', ring.key, offset, offset + 7)))
+    if offset < #ring.bytes then return (unpack_bytes('<I8', ring.bytes, offset + 1)) end
+    return (unpack_bytes('<I8', redis.call('GETRANGE', ring.key, offset, offset + 7)))
   end
 
   -- How many stamps are at or before `edge`; the newest is not.
@@ -62,10 +64,10 @@ local function sliding_log()
 
   -- Returns the decision in ticks (allowed, remaining, retry_after, more_after, reset_after; the tokens taken, where
   -- it is `at_most`), whether it is allowed, and, where it charges, the ring with the charge in `pending`, and its `live`.
-  function law.decide(ring, now, far, period, limit, cost, at_most)
-    if ring.now == nil then advance(ring, now, far, period) end
+  local function decide(ring, now, far, period, limit, cost, at_most)
+    if not ring.now then advance(ring, now, far, period) end
     local live = ring.count - ring.gone + ring.pending
-    if at_most then cost = math.min(cost, math.max(limit - live, 0)) end
+    if at_most and live + cost > limit then cost = live < limit and limit - live or 0 end
     local never = cost > limit
     if limit == 0 then return {never and 0 or 1, 0, never and -1 or 0, 0, 0, at_most and cost or nil}, not never end
 
@@ -78,7 +80,7 @@ local function sliding_log()
     else
       live = live + cost
     end
-    local remaining = math.max(limit - live, 0)
+    local remaining = live < limit and limit - live or 0
     if remaining < limit then more = until_expired(ring, period, live + remaining - limit) end
     if live > 0 then reset = until_expired(ring, period, live - 1) end
     local found = {allowed and 1 or 0, remaining, retry, more, reset, at_most and cost or nil}
@@ -106,10 +108,10 @@ local function sliding_log()
 
   -- Writes what is pending. `px`: the key's time to live in ms, nil to keep what it has. Returns the error,
   -- where there is one: only the first write may fail.
-  function law.write(ring, px)
+  local function write(ring, px)
     local added = struct.pack('<I8', ring.now)
     local count = ring.count - ring.gone + ring.pending
-    local capacity = math.max(ring.capacity, CAPACITY_MIN)
+    local capacity = ring.capacity > 0 and ring.capacity or CAPACITY_MIN
     while capacity < count do capacity = 2 * capacity end
     if capacity > ring.capacity then
       local bytes, done = grown(ring, capacity, added)
@@ -121,7 +123,7 @@ local function sliding_log()
       return done.err and done
     end
     local slot = (ring.head + ring.count) % capacity
-    local fit = math.min(ring.pending, capacity - slot)
+    local fit = capacity - slot < ring.pending and capacity - slot or ring.pending
     local done = redis.pcall('SETRANGE', ring.key, HEADER + 8 * slot, added:rep(fit))
     if type(done) == 'table' then return done end
     if fit < ring.pending then redis.call('SETRANGE', ring.key, HEADER, added:rep(ring.pending - fit)) end
@@ -129,5 +131,5 @@ local function sliding_log()
     if px then redis.call('PEXPIRE', ring.key, px) end
   end
 
-  return law
+  return {open = open, decide = decide, write = write}
 end
