@@ -357,6 +357,11 @@ static size_t info_table(const laju_service *service, char *to, size_t size) {
       (unsigned long long)stats.logs_evicted_fresh, (unsigned long long)stats.logs_evicted_used);
 }
 
+static size_t info_auth(const laju_service *service, char *to, size_t size) {
+  uint64_t untrusted = atomic_load_explicit(&service->untrusted_forwards, memory_order_relaxed);
+  return (size_t)snprintf(to, size, "# Auth\r\nuntrusted_forwards:%llu\r\n", (unsigned long long)untrusted);
+}
+
 /* Is a section asked for? By its name, or all of them. */
 static bool wants(const laju_resp_call *call, const char *section) {
   if (call->argc == 1) return true;
@@ -378,6 +383,7 @@ void laju_resp_run_info(laju_resp_call *call) {
       {"persistence", info_persistence},
       {"replication", info_replication},
       {"table", info_table},
+      {"auth", info_auth},
   };
   char text[2048]; /* twice what all of it takes with the longest numbers */
   size_t len = 0;
