@@ -35,6 +35,7 @@ struct laju_connection {
   pending *pending;
   held *held;
   size_t discarded;
+  bool late; /* some of its replies are in the outbox */
   bool reading;
   bool more;      /* `input` has requests that wait for the output to drain */
   bool timed;     /* the request that has begun has its deadline */
@@ -81,6 +82,7 @@ static void close_now(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
   drop_held(connection);
+  if (connection->late) laju_outbox_drop(&all->outbox, connection);
   laju_wheel_drop(&all->wheel, &connection->deadline);
   if (connection->prev != NULL) {
     connection->prev->next = connection->next;
@@ -143,23 +145,57 @@ static void keep_pending(laju_connection *connection, const char *bytes, size_t 
   connection->pending = rest;
 }
 
-/* Writes what the worker's output buffer holds for this connection. */
+static void write_out(laju_connection *connection, char *bytes, size_t len) {
+  uv_buf_t buffer = {.base = bytes, .len = len};
+  int sent = uv_try_write(&connection->io.stream, &buffer, 1);
+  if (sent == UV_EAGAIN) sent = 0;
+  if (sent < 0) {
+    close_now(connection);
+  } else if ((size_t)sent < len) {
+    keep_pending(connection, bytes + sent, len - (size_t)sent);
+  }
+}
+
+/* Sends all that is in the outbox. */
+static void send_late(laju_connections *all) {
+  laju_connection *connection;
+  char *bytes;
+  size_t len;
+  while ((connection = laju_outbox_take(&all->outbox, &bytes, &len)) != NULL) {
+    connection->late = false;
+    write_out(connection, bytes, len);
+    if (connection->pending != NULL) settle(connection);
+  }
+}
+
+/* Writes what the worker's output buffer holds for this connection, after what it has in the outbox. Where that is stuck,
+ * this is a last word that does not go out any more: nothing else is written for a connection that has something late. */
 static void flush(laju_connection *connection) {
   laju_connections *all = connection->all;
   laju_buffer *out = &all->out;
+  if (connection->late) send_late(all);
   if (out->failed) {
     count_and_close(connection, &all->counters.starved);
-  } else if (out->len > 0) {
-    uv_buf_t buffer = {.base = out->data, .len = out->len};
-    int sent = uv_try_write(&connection->io.stream, &buffer, 1);
-    if (sent == UV_EAGAIN) sent = 0;
-    if (sent < 0) {
-      close_now(connection);
-    } else if ((size_t)sent < out->len) {
-      keep_pending(connection, out->data + sent, out->len - (size_t)sent);
-    }
+  } else if (out->len > 0 && connection->pending == NULL && !uv_is_closing(&connection->io.handle)) {
+    write_out(connection, out->data, out->len);
   }
   laju_buffer_clear(out);
+}
+
+/* The same at the turn's end, for a connection that goes on afterwards. */
+static void flush_late(laju_connection *connection) {
+  laju_connections *all = connection->all;
+  laju_buffer *out = &all->out;
+  bool goes_on = all->turning && !all->draining && !connection->more && !connection->ending && connection->held == NULL;
+  if (goes_on && out->len > 0 && !out->failed) {
+    if (all->outbox.count == LAJU_OUTBOX_MAX) send_late(all);
+    connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);
+  }
+  if (connection->late) {
+    laju_buffer_clear(out);
+  } else {
+    flush(connection);
+  }
 }
 
 static bool can_answer(const laju_connection *connection) {
@@ -237,7 +273,7 @@ static size_t answer(laju_connection *connection, char *bytes, size_t len) {
     used += answer_batch(connection, bytes + used, len - used);
     if (connection->all->out.len >= LAJU_OUTPUT_FLUSH) flush(connection);
   } while (connection->more && can_answer(connection));
-  flush(connection);
+  flush_late(connection);
   return used;
 }
 
@@ -260,8 +296,9 @@ static void answer_input(laju_connection *connection) {
 }
 
 static void feed(laju_connection *connection, char *bytes, size_t len) {
-  if (connection->input.len > 0 || connection->held != NULL) {
+  if (connection->input.len > 0 || connection->held != NULL || connection->pending != NULL) {
     keep_input(connection, bytes, len);
+    if (connection->pending != NULL) connection->more = true;
     if (can_answer(connection)) answer_input(connection);
     return;
   }
@@ -366,6 +403,8 @@ static void settle(laju_connection *connection) {
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer) {
   laju_connection *connection = stream->data;
   if (got == 0) return;
+  if (connection->late) send_late(connection->all); /* replies keep their order, and come before the end */
+  if (uv_is_closing(&connection->io.handle)) return;
   if (got == UV_EOF) {
     connection->peer_done = true;
     connection->reading = false; /* libuv stops by itself */
@@ -425,6 +464,13 @@ void laju_connections_expire(laju_connections *all, uint64_t now_ms) {
 static void on_turn(uv_prepare_t *prepare) {
   laju_connections *all = prepare->data;
   all->now_us = -1;
+  all->turning = true;
+}
+
+static void on_turned(uv_check_t *check) {
+  laju_connections *all = check->data;
+  all->turning = false;
+  send_late(all);
 }
 
 int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *service,
@@ -439,20 +485,24 @@ int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *
   laju_wheel_init(&all->wheel, uv_now(loop));
   uv_timer_init(loop, &all->timer);
   uv_prepare_init(loop, &all->turn);
-  all->timer.data = all->turn.data = all;
+  uv_check_init(loop, &all->turned);
+  all->timer.data = all->turn.data = all->turned.data = all;
   uv_prepare_start(&all->turn, on_turn);
+  uv_check_start(&all->turned, on_turned);
   return 0;
 }
 
 void laju_connections_stop(laju_connections *all) {
   uv_close((uv_handle_t *)&all->timer, NULL);
   uv_close((uv_handle_t *)&all->turn, NULL);
+  uv_close((uv_handle_t *)&all->turned, NULL);
 }
 
 void laju_connections_deinit(laju_connections *all) {
   free(all->batch);
   free(all->read_buffer);
   laju_buffer_deinit(&all->out);
+  laju_outbox_deinit(&all->outbox);
 }
 
 static int take_over(laju_connection *connection, int fd) {
@@ -521,6 +571,7 @@ void laju_connections_refuse(laju_connections *all, const laju_door *door, int f
 
 void laju_connections_drain(laju_connections *all) {
   all->draining = true;
+  send_late(all);
   laju_connection *next;
   for (laju_connection *connection = all->first; connection != NULL; connection = next) {
     next = connection->next;
@@ -530,6 +581,7 @@ void laju_connections_drain(laju_connections *all) {
 }
 
 void laju_connections_cut(laju_connections *all) {
+  send_late(all);
   while (all->first != NULL) {
     if (all->first->lingering || is_idle(all->first)) {
       close_now(all->first);

@@ -1,7 +1,7 @@
 /* The connections of one worker: bytes in, replies out, and the patience with those who are slow.
  *
  * One driver for every door: a codec parses and encodes, the limiter decides, and this moves the bytes. A wake-up costs one
- * read and one write, however many requests are in it. What all connections of a worker share (the read buffer, the batch,
+ * read and one write, however many requests are in it; the writes of all connections come last, together (outbox.h). What all connections of a worker share (the read buffer, the batch,
  * the output) is used again for each; an idle connection holds its handle and its codec's state, no buffers.
  *
  * Bounds, and what happens there (each is counted):
@@ -28,6 +28,7 @@
 
 #include "proto/codec.h"
 #include "server/door.h"
+#include "server/outbox.h"
 #include "server/wheel.h"
 
 #define LAJU_READ_SIZE 65536           /* bytes of one read */
@@ -57,13 +58,16 @@ struct laju_connections {
   laju_batch *batch;
   char *read_buffer;
   laju_buffer out;
+  laju_outbox outbox;     /* replies of this turn, which are sent when it ends */
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */
   size_t held_count;      /* answers held back */
   laju_wheel wheel;
   uv_timer_t timer; /* runs while the wheel has entries */
   uv_prepare_t turn;
+  uv_check_t turned;
   int64_t now_us; /* the limiter's clock, read once a loop turn; below 0: not yet in this turn */
+  bool turning;   /* sockets are being read: the turn's end is still to come */
   bool draining;
   laju_counters counters;
   void (*on_closed)(laju_connections *connections); /* one that was opened is gone */
