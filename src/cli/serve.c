@@ -139,9 +139,10 @@ static int run(const laju_command *command, int argc, char **argv) {
   if (found != LAJU_OPTION_END) return laju_option_exit(found);
   laju_config config;
   laju_config_init(&config);
+  laju_sighting seen = path != NULL ? laju_sighting_of(path) : (laju_sighting){0};
   int code = configure(command, argc, argv, path, &config);
   again context = {.command = command, .argc = argc, .argv = argv, .path = path};
-  laju_source source = {.path = path, .load = configure_again, .context = &context};
+  laju_source source = {.path = path, .seen = seen, .load = configure_again, .context = &context};
   if (code == 0) code = laju_server_run(&config, &source);
   laju_config_deinit(&config);
   return code;

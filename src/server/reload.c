@@ -10,9 +10,9 @@
 
 void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running) {
   *reload = (laju_reload){.source = source, .running = running};
-  uv_fs_poll_init(loop, &reload->poll);
+  uv_timer_init(loop, &reload->look);
   uv_timer_init(loop, &reload->settle);
-  reload->poll.data = reload->settle.data = reload;
+  reload->look.data = reload->settle.data = reload->asking.data = reload;
 }
 
 /* ---- reading again ------------------------------------------------------------------------------------------------- */
@@ -69,24 +69,62 @@ static void on_settled(uv_timer_t *timer) {
   laju_reload_now(timer->data, "file");
 }
 
+static int64_t nanoseconds(int64_t seconds, int64_t rest) {
+  return seconds * 1000000000 + rest;
+}
+
+laju_sighting laju_sighting_of(const char *path) {
+  struct stat file;
+  if (stat(path, &file) < 0) return (laju_sighting){0};
+  return (laju_sighting){.device = file.st_dev,
+                         .inode = file.st_ino,
+                         .size = (uint64_t)file.st_size,
+                         .modified_ns = nanoseconds(file.st_mtim.tv_sec, file.st_mtim.tv_nsec),
+                         .changed_ns = nanoseconds(file.st_ctim.tv_sec, file.st_ctim.tv_nsec)};
+}
+
+static laju_sighting sighting_from(const uv_stat_t *file) {
+  return (laju_sighting){.device = file->st_dev,
+                         .inode = file->st_ino,
+                         .size = file->st_size,
+                         .modified_ns = nanoseconds(file->st_mtim.tv_sec, file->st_mtim.tv_nsec),
+                         .changed_ns = nanoseconds(file->st_ctim.tv_sec, file->st_ctim.tv_nsec)};
+}
+
+static bool is_same(const laju_sighting *a, const laju_sighting *b) {
+  return a->device == b->device && a->inode == b->inode && a->size == b->size && a->modified_ns == b->modified_ns &&
+         a->changed_ns == b->changed_ns;
+}
+
 /* A file that is gone for a moment, or for good, changes nothing; when it is back it has changed. */
-static void on_changed(uv_fs_poll_t *poll, int status, const uv_stat_t *before, const uv_stat_t *now) {
-  (void)before;
-  (void)now;
-  laju_reload *reload = poll->data;
-  if (status == 0) uv_timer_start(&reload->settle, on_settled, LAJU_RELOAD_SETTLE_MS, 0);
+static void on_looked(uv_fs_t *asking) {
+  laju_reload *reload = asking->data;
+  laju_sighting now = asking->result == 0 ? sighting_from(&asking->statbuf) : (laju_sighting){0};
+  bool gone = asking->result < 0;
+  uv_fs_req_cleanup(asking);
+  reload->is_asking = false;
+  if (uv_is_closing((uv_handle_t *)&reload->settle)) return;
+  if (!gone && !is_same(&now, &reload->seen)) {
+    uv_timer_start(&reload->settle, on_settled, LAJU_RELOAD_SETTLE_MS, 0);
+  }
+  reload->seen = now;
+}
+
+/* Asked in a thread of libuv's: a file system that hangs must not hold up the loop. */
+static void on_look(uv_timer_t *timer) {
+  laju_reload *reload = timer->data;
+  if (reload->is_asking) return;
+  reload->is_asking = uv_fs_stat(timer->loop, &reload->asking, reload->source->path, on_looked) == 0;
 }
 
 void laju_reload_start(laju_reload *reload) {
   if (reload->source == NULL || reload->source->path == NULL) return;
-  int err = uv_fs_poll_start(&reload->poll, on_changed, reload->source->path, LAJU_RELOAD_POLL_MS);
-  if (err < 0) {
-    laju_log(LAJU_LOG_WARN, "the configuration's file cannot be watched: reload by SIGHUP", "why", uv_strerror(err),
-             NULL);
-  }
+  reload->seen = reload->source->seen;
+  uv_timer_start(&reload->look, on_look, 0, LAJU_RELOAD_POLL_MS);
 }
 
 void laju_reload_stop(laju_reload *reload) {
-  uv_close((uv_handle_t *)&reload->poll, NULL);
+  if (reload->is_asking) uv_cancel((uv_req_t *)&reload->asking); /* where it has begun, the loop waits for it */
+  uv_close((uv_handle_t *)&reload->look, NULL);
   uv_close((uv_handle_t *)&reload->settle, NULL);
 }

@@ -25,8 +25,10 @@ typedef struct laju_reload laju_reload;
 struct laju_reload {
   const laju_source *source;  /* NULL: there is nothing to read again */
   const laju_config *running; /* the publisher keeps what a reload may change of it up to date; its rules are gone */
-  uv_fs_poll_t poll;
-  uv_timer_t settle;
+  uv_timer_t look, settle;
+  uv_fs_t asking; /* in flight while `is_asking` */
+  bool is_asking;
+  laju_sighting seen; /* the file as it was last looked at */
   uint64_t done, refused;
   /* Takes the terms over and puts them in force, and what else of the settings may change; false where memory ran out, and then
    * all is as it was. */
@@ -36,7 +38,7 @@ struct laju_reload {
 
 void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running);
 
-/* Begins to watch the file, if there is one. A failure is logged: SIGHUP still works. */
+/* Begins to watch the file, if there is one. */
 void laju_reload_start(laju_reload *reload);
 
 void laju_reload_stop(laju_reload *reload);

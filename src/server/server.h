@@ -15,9 +15,19 @@
 #define LAJU_WORKERS_MAX 1024
 #define LAJU_DRAIN_MS 10000 /* how long requests that have begun may still take after SIGTERM */
 
+/* A file as it was at one moment, to tell whether it has changed since. All zeros: there was none. */
+typedef struct laju_sighting {
+  uint64_t device, inode, size;
+  int64_t modified_ns, changed_ns;
+} laju_sighting;
+
+/* How the file at `path` is now, through symbolic links. */
+laju_sighting laju_sighting_of(const char *path);
+
 /* Where the configuration comes from, so that it can be read again (reload.h). */
 typedef struct laju_source {
-  const char *path; /* the file to watch; NULL: none */
+  const char *path;   /* the file to watch; NULL: none */
+  laju_sighting seen; /* how it was before it was read: what changed while we were starting is a change, too */
   /* Reads everything again into an initialised `out`. 0, or -1 with `why`; `out` is to be deinitialised either way. */
   int (*load)(void *context, laju_config *out, char why[LAJU_WHY_SIZE]);
   void *context;

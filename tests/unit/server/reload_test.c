@@ -3,7 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -119,16 +121,62 @@ static void without_a_source_there_is_nothing_to_read(void **state) {
   assert_false(laju_reload_now(&w->reload, "test"));
   assert_int_equal(w->reload.refused, 1);
   laju_reload_start(&w->reload);
-  assert_false(uv_is_active((uv_handle_t *)&w->reload.poll));
+  assert_false(uv_is_active((uv_handle_t *)&w->reload.look));
+}
+
+/* A file that is there, and stands for the configuration. */
+static int make_file(world *w) {
+  static char path[] = "/tmp/laju-reload-XXXXXX";
+  memcpy(path + sizeof path - 7, "XXXXXX", 6);
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && close(fd) == 0);
+  w->source.path = path;
+  return 0;
+}
+
+/* Turns the loop until `turns` looks were taken and what they set off is over. */
+static void look(world *w, size_t turns) {
+  for (size_t i = 0; i < turns; i++) {
+    uv_timer_start(&w->reload.look, w->reload.look.timer_cb, 0, 0);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+  }
+}
+
+static void a_change_while_we_were_starting_is_seen(void **state) {
+  world *w = *state;
+  make_file(w);
+  w->source.seen = laju_sighting_of(w->source.path);
+  w->source.seen.size++; /* it was another when it was read */
+  w->text = "snapshot: {path: /tmp/x, interval: 10s}\nrules: [{name: api, limit: 6, per: 1m}]";
+  laju_reload_start(&w->reload);
+  look(w, 2);
+  unlink(w->source.path);
+  assert_int_equal(w->reload.done, 1); /* and once is enough */
+}
+
+static void a_file_that_stays_is_not_read_again(void **state) {
+  world *w = *state;
+  make_file(w);
+  w->source.seen = laju_sighting_of(w->source.path);
+  laju_reload_start(&w->reload);
+  look(w, 2);
+  unlink(w->source.path);
+  look(w, 1);
+  assert_int_equal(w->reload.done + w->reload.refused, 0);
 }
 
 #define CLAIM(claim) cmocka_unit_test_setup_teardown(claim, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CLAIM(new_rules_are_published),         CLAIM(a_bad_file_changes_nothing_and_is_counted),
-      CLAIM(what_needs_a_restart_is_refused), CLAIM(without_memory_the_old_terms_stay),
-      CLAIM(what_is_no_file_is_not_read),     CLAIM(without_a_source_there_is_nothing_to_read),
+      CLAIM(new_rules_are_published),
+      CLAIM(a_bad_file_changes_nothing_and_is_counted),
+      CLAIM(what_needs_a_restart_is_refused),
+      CLAIM(without_memory_the_old_terms_stay),
+      CLAIM(what_is_no_file_is_not_read),
+      CLAIM(without_a_source_there_is_nothing_to_read),
+      CLAIM(a_change_while_we_were_starting_is_seen),
+      CLAIM(a_file_that_stays_is_not_read_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
