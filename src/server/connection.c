@@ -9,6 +9,7 @@
 /* Replies that the peer has not taken yet. While there are some, nothing is read. */
 typedef struct pending {
   uv_write_t request;
+  size_t len;
   size_t left; /* bytes that were left when it was last looked at: less since then is progress */
   char bytes[];
 } pending;
@@ -34,6 +35,7 @@ struct laju_connection {
   laju_buffer input; /* bytes not yet consumed; freed while there are none */
   pending *pending;
   held *held;
+  size_t kept; /* its share of all->kept */
   size_t discarded;
   bool late; /* some of its replies are in the outbox */
   bool reading;
@@ -82,6 +84,8 @@ static void close_now(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
   drop_held(connection);
+  all->kept -= connection->kept;
+  connection->kept = 0;
   if (connection->late) laju_outbox_drop(&all->outbox, connection);
   laju_wheel_drop(&all->wheel, &connection->deadline);
   if (connection->prev != NULL) {
@@ -96,6 +100,17 @@ static void close_now(laju_connection *connection) {
 static void count_and_close(laju_connection *connection, _Atomic uint64_t *counter) {
   laju_count(counter);
   close_now(connection);
+}
+
+/* Counts what is kept for it now. False: it has grown, and all keep too much. */
+static bool count_kept(laju_connection *connection) {
+  laju_connections *all = connection->all;
+  size_t before = connection->kept, now = connection->input.len;
+  if (connection->pending != NULL) now += connection->pending->len;
+  if (connection->held != NULL) now += connection->held->len;
+  connection->kept = now > LAJU_KEPT_FREE ? now - LAJU_KEPT_FREE : 0;
+  all->kept += connection->kept - before;
+  return connection->kept <= before || all->kept <= LAJU_KEPT_MAX;
 }
 
 /* ---- deadlines ----------------------------------------------------------------------------------------------------- */
@@ -135,7 +150,7 @@ static void keep_pending(laju_connection *connection, const char *bytes, size_t 
     return;
   }
   memcpy(rest->bytes, bytes, len);
-  rest->left = len;
+  rest->len = rest->left = len;
   uv_buf_t buffer = {.base = rest->bytes, .len = len};
   if (uv_write(&rest->request, &connection->io.stream, &buffer, 1, on_written) < 0) {
     free(rest);
@@ -333,6 +348,7 @@ static void start_reading(laju_connection *connection) {
 static void linger(laju_connection *connection) {
   uv_os_fd_t fd;
   laju_buffer_deinit(&connection->input);
+  count_kept(connection);
   if (connection->peer_done || uv_fileno(&connection->io.handle, &fd) < 0 || shutdown(fd, SHUT_WR) < 0) {
     close_now(connection);
     return;
@@ -374,10 +390,10 @@ static void await_request(laju_connection *connection) {
   }
 }
 
-/* While an answer is held, the peer is only listened to for its going away; what it sends is kept, up to a request's size. */
+/* While an answer is held, the peer is only listened to for its going away; what it sends is kept, up to a read's size. */
 static void await_hold(laju_connection *connection) {
   laju_wheel_drop(&connection->all->wheel, &connection->deadline);
-  if (connection->input.len > codec_of(connection)->input_max) {
+  if (connection->input.len > LAJU_READ_SIZE) {
     stop_reading(connection);
   } else {
     start_reading(connection);
@@ -388,7 +404,9 @@ static void await_hold(laju_connection *connection) {
 static void settle(laju_connection *connection) {
   while (connection->more && can_answer(connection)) answer_input(connection);
   if (uv_is_closing(&connection->io.handle) || connection->lingering) return;
-  if (connection->pending != NULL) {
+  if (!count_kept(connection)) {
+    count_and_close(connection, &connection->all->counters.starved);
+  } else if (connection->pending != NULL) {
     stop_reading(connection);
     set_deadline(connection, LAJU_STUCK_MS);
   } else if (connection->held != NULL) {
@@ -519,16 +537,6 @@ static int take_over(laju_connection *connection, int fd) {
   return err;
 }
 
-static laju_peer peer_of(const laju_door *door, int fd) {
-  struct sockaddr_storage address = {0};
-  socklen_t len = sizeof address;
-  laju_peer peer = {.is_unix = door->is_unix};
-  if (!door->is_unix && getpeername(fd, (struct sockaddr *)&address, &len) == 0) {
-    laju_endpoint_ip(&address, &peer.address);
-  }
-  return peer;
-}
-
 void laju_connections_open(laju_connections *all, const laju_door *door, int fd) {
   laju_connection *connection = calloc(1, sizeof *connection + door->codec->connection_size);
   if (connection == NULL) {
@@ -543,7 +551,7 @@ void laju_connections_open(laju_connections *all, const laju_door *door, int fd)
   if (all->first != NULL) all->first->prev = connection;
   all->first = connection;
   all->count++;
-  laju_peer peer = peer_of(door, fd);
+  laju_peer peer = laju_door_peer(door, fd);
   door->codec->init(connection->codec, all->service, &peer);
   if (take_over(connection, fd) < 0) {
     close(fd);
@@ -556,7 +564,7 @@ void laju_connections_open(laju_connections *all, const laju_door *door, int fd)
 void laju_connections_refuse(laju_connections *all, const laju_door *door, int fd) {
   void *codec = calloc(1, door->codec->connection_size);
   if (codec != NULL) {
-    laju_peer peer = peer_of(door, fd);
+    laju_peer peer = laju_door_peer(door, fd);
     door->codec->init(codec, all->service, &peer);
     door->codec->give_up(codec, &all->out);
     if (all->out.len > 0 && !all->out.failed) {

@@ -10,10 +10,12 @@
  *   - a request not complete LAJU_REQUEST_MS after it began: the codec's last word, then closed (`slow`)
  *   - no request for the door's idle_ms: closed (`idle`)
  *   - an unfinished request longer than the codec's input_max: the codec's last word, then closed (`oversized`)
- *   - no memory for a buffer: closed (`starved`)
+ *   - what is kept for a connection (of a request, of replies): LAJU_KEPT_FREE each, and LAJU_KEPT_MAX of a worker beyond that; who
+ *     then wants more is closed (`starved`). So strangers who begin and do not end cannot take all memory, and small requests
+ *     go on being served meanwhile. No memory for a buffer: the same
  *   - answers held back for their delay (proto/batch.h, hold_us): LAJU_HELD_MAX a worker, LAJU_HOLD_MAX_MS each; beyond that they
- *     go at once or earlier (`unheld`). While one is held nothing more of its connection is parsed; a peer that goes away
- *     frees it
+ *     go at once or earlier (`unheld`). While one is held nothing more of its connection is parsed, and little more than
+ *     LAJU_READ_SIZE is read; a peer that goes away frees it
  * A connection that we end is first only shut for writing, and what still comes is thrown away for up to LAJU_LINGER_MS and
  * LAJU_LINGER_BYTES, since closing with unread bytes would reset it and lose the last reply on its way.
  * A peer that has sent its FIN still gets the replies to all that it sent before.
@@ -33,6 +35,8 @@
 
 #define LAJU_READ_SIZE 65536           /* bytes of one read */
 #define LAJU_OUTPUT_FLUSH (256 * 1024) /* replies are written at the latest when there are so many bytes */
+#define LAJU_KEPT_FREE 16384
+#define LAJU_KEPT_MAX (64 << 20)
 #define LAJU_REQUEST_MS 10000
 #define LAJU_STUCK_MS 30000
 #define LAJU_HELD_MAX 10000
@@ -62,6 +66,7 @@ struct laju_connections {
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */
   size_t held_count;      /* answers held back */
+  size_t kept;            /* bytes of all, beyond what each may keep freely */
   laju_wheel wheel;
   uv_timer_t timer; /* runs while the wheel has entries */
   uv_prepare_t turn;

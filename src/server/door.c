@@ -174,3 +174,13 @@ int laju_door_take(laju_door *door, size_t worker) {
   door->sockets[worker] = -1;
   return fd;
 }
+
+laju_peer laju_door_peer(const laju_door *door, int fd) {
+  struct sockaddr_storage address = {0};
+  socklen_t len = sizeof address;
+  laju_peer peer = {.is_unix = door->is_unix};
+  if (!door->is_unix && getpeername(fd, (struct sockaddr *)&address, &len) == 0) {
+    laju_endpoint_ip(&address, &peer.address);
+  }
+  return peer;
+}

@@ -40,4 +40,7 @@ void laju_door_close(laju_door *door);
 /* The socket of a worker (0-based); the caller owns it from now on. */
 int laju_door_take(laju_door *door, size_t worker);
 
+/* Where a connection that was accepted here comes from. */
+laju_peer laju_door_peer(const laju_door *door, int fd);
+
 #endif

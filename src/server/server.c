@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define DESCRIPTORS_PER_WORKER 16 /* its loop and its listening sockets */
 #define HTTP_IDLE_MS 75000
 #define WATCH_MS 10000
+#define MAPPED_FROM (128 * 1024) /* bytes of an allocation that gets pages of its own */
 
 /* Terms that were replaced. They go when every worker has noted the epoch. */
 typedef struct retired_terms {
@@ -378,6 +380,14 @@ static int run(server *self) {
   return err;
 }
 
+/* What many large requests took is given back when they are over. Left alone, glibc learns from the first of them to keep the
+ * memory of the others. */
+static void give_memory_back(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
+#endif
+}
+
 int laju_server_run(laju_config *config, const laju_source *source) {
   server *self = calloc(1, sizeof *self);
   if (self == NULL) {
@@ -388,6 +398,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   self->source = source;
   self->signals_fd = -1;
   signal(SIGPIPE, SIG_IGN);
+  give_memory_back();
   if (laju_crash_init() < 0 || laju_crash_stack_init(&self->crash_stack) < 0) {
     laju_log(LAJU_LOG_WARN, "a crash will not leave its stack", NULL);
   }

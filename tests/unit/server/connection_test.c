@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -224,6 +225,43 @@ static void an_unfinished_request_longer_than_the_codec_needs_is_parted_from(voi
   assert_true(hung_up());
 }
 
+/* ---- memory ---- */
+
+/* 900 arguments of 1,024 bytes, of 1,002 that are announced. */
+static void begin_large_request(int fd) {
+  static char text[16 + 900 * 1033];
+  size_t len = (size_t)snprintf(text, sizeof text, "*1002\r\n");
+  for (int i = 0; i < 900; i++, len += 1033) {
+    memset(text + len, 'k', 1033);
+    memcpy(text + len, "$1024\r\n", 7);
+    memcpy(text + len + 1031, "\r\n", 2);
+  }
+  for (size_t at = 0; at < len;) {
+    ssize_t sent = send(fd, text + at, len - at, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EAGAIN) return; /* it was closed */
+    if (sent > 0) at += (size_t)sent;
+    turn();
+  }
+}
+
+static void large_requests_that_do_not_end_take_so_much_memory_and_no_more(void **state) {
+  (void)state;
+  int large[100];
+  say("*2\r\n$4\r\nECHO\r\n$2\r\n");
+  for (int i = 0; i < 100; i++) {
+    large[i] = open_one();
+    begin_large_request(large[i]);
+    assert_true(all.kept <= LAJU_KEPT_MAX);
+  }
+  assert_in_range(count_of(&all.counters.starved), 20, 40); /* 930 KB each */
+  assert_int_equal(closed, count_of(&all.counters.starved));
+  say("hi\r\nPING\r\n");
+  assert_string_equal(hear(), "$2\r\nhi\r\n+PONG\r\n");
+  for (int i = 0; i < 100; i++) close(large[i]);
+  turn();
+  assert_int_equal(all.kept, 0);
+}
+
 /* ---- a peer that does not read ---- */
 
 /* Sends requests until neither side takes more. Returns how many bytes went. */
@@ -329,6 +367,7 @@ int main(void) {
                                       teardown),
       cmocka_unit_test_setup_teardown(a_request_that_was_finished_in_time_leaves_no_deadline, setup, teardown),
       cmocka_unit_test_setup_teardown(an_idle_connection_is_closed_where_the_door_says_so, setup, teardown),
+      cmocka_unit_test_setup_teardown(large_requests_that_do_not_end_take_so_much_memory_and_no_more, setup, teardown),
       cmocka_unit_test_setup_teardown(an_unfinished_request_longer_than_the_codec_needs_is_parted_from, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(a_peer_that_does_not_read_is_not_read_from, setup, teardown),
