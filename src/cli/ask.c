@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 
 #include "base/duration.h"
 
@@ -68,16 +69,40 @@ static redisContext *connect_to(const laju_address *server, struct timeval timeo
   return link;
 }
 
+static int64_t now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+/* The reply that comes until then, or NULL. hiredis has a timeout for each read; a server that drips could go on for ever. */
+static redisReply *await(redisContext *link, int64_t until_us) {
+  void *reply = NULL;
+  while (redisGetReplyFromReader(link, &reply) == REDIS_OK && reply == NULL) {
+    int64_t left_us = until_us - now_us();
+    if (left_us < 1) left_us = 1;
+    if (redisSetTimeout(link, (struct timeval){left_us / 1000000, left_us % 1000000}) != REDIS_OK) return NULL;
+    if (redisBufferRead(link) != REDIS_OK) return NULL;
+  }
+  return reply;
+}
+
 /* One command of up to four words; its reply, or NULL where the connection failed. */
-static redisReply *command(redisContext *link, const char *const *words, int count) {
+static redisReply *command(const laju_question *question, redisContext *link, const char *const *words, int count) {
   const char *argv[4];
+  int sent = 0;
+  int64_t until_us = now_us() + question->timeout_us;
   memcpy(argv, words, (size_t)count * sizeof *words);
-  return redisCommandArgv(link, count, argv, NULL);
+  if (redisAppendCommandArgv(link, count, argv, NULL) != REDIS_OK) return NULL;
+  while (!sent) {
+    if (redisBufferWrite(link, &sent) != REDIS_OK) return NULL;
+  }
+  return await(link, until_us);
 }
 
 static int authenticate(const laju_question *question, redisContext *link, char why[LAJU_ASK_WHY_SIZE]) {
   const char *const words[] = {"AUTH", question->password};
-  redisReply *reply = command(link, words, 2);
+  redisReply *reply = command(question, link, words, 2);
   if (reply == NULL) return fail_connection(question, link, why);
   int error = reply->type == REDIS_REPLY_STATUS ? 0 : fail_reply(question, reply, why);
   freeReplyObject(reply);
@@ -95,7 +120,7 @@ static bool is_decision(const redisReply *reply) {
 static int check(const laju_question *question, redisContext *link, laju_answer *out, char why[LAJU_ASK_WHY_SIZE]) {
   const char *const words[] = {question->peek ? "LAJU.PEEK" : "LAJU.CHECK", question->rule, question->key,
                                question->cost};
-  redisReply *reply = command(link, words, question->cost != NULL ? 4 : 3);
+  redisReply *reply = command(question, link, words, question->cost != NULL ? 4 : 3);
   if (reply == NULL) return fail_connection(question, link, why);
   int error = is_decision(reply) ? 0 : fail_reply(question, reply, why);
   if (error == 0) {

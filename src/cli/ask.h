@@ -12,7 +12,7 @@ typedef struct laju_question {
   const char *rule, *key;
   const char *cost;   /* in digits; NULL: the rule's own */
   bool peek;          /* ask without charging; `cost` is then NULL */
-  int64_t timeout_us; /* for connecting, and for each answer */
+  int64_t timeout_us; /* for connecting, and for each whole answer */
 } laju_question;
 
 /* The answer in whole milliseconds, as LAJU.CHECK gives it. */

@@ -48,16 +48,12 @@ static uint32_t hash_name(const char *name, size_t len) {
   return (uint32_t)laju_siphash(0, 0, name, len).lo;
 }
 
-static bool has_name(const laju_policy *policy, const char *name, size_t len) {
-  return memcmp(policy->rule.name, name, len) == 0 && policy->rule.name[len] == '\0';
-}
-
 const laju_policy *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len) {
   if (name_len < 1 || name_len > LAJU_NAME_MAX) return NULL;
   const places *names = &rules->names;
   for (uint32_t at = hash_name(name, name_len) & names->mask; names->at[at] != 0; at = (at + 1) & names->mask) {
     const laju_policy *policy = &rules->policies[names->at[at] - 1];
-    if (has_name(policy, name, name_len)) return policy;
+    if (laju_policy_is_named(policy, name, name_len)) return policy;
   }
   return NULL;
 }

@@ -2,6 +2,8 @@
 #ifndef LAJU_LIMITER_RULESET_H
 #define LAJU_LIMITER_RULESET_H
 
+#include <string.h>
+
 #include "config/policy.h"
 #include "limiter/selection.h"
 
@@ -16,6 +18,12 @@ void laju_ruleset_free(laju_ruleset *rules);
 
 /* The policy of that name (exact, case matters), or NULL. */
 const laju_policy *laju_ruleset_find(const laju_ruleset *rules, const char *name, size_t name_len);
+
+/* Is this exactly the policy's name? Any bytes may be asked about: names have zeros behind them, and none inside. */
+static inline bool laju_policy_is_named(const laju_policy *policy, const char *name, size_t len) {
+  const char *own = policy->rule.name;
+  return len >= 1 && len <= LAJU_NAME_MAX && memcmp(own, name, len) == 0 && own[len - 1] != '\0' && own[len] == '\0';
+}
 
 size_t laju_ruleset_count(const laju_ruleset *rules);
 

@@ -32,10 +32,7 @@ static void refuse(laju_resp_call *call, const char *field, laju_resp_argument v
 /* The policy of that name, or NULL, refused. Most requests of a run name the same one. */
 static inline const laju_policy *find_policy(laju_resp_call *call, laju_resp_argument name) {
   const laju_policy *policy = call->named;
-  if (policy != NULL && name.len <= LAJU_NAME_MAX && memcmp(policy->rule.name, name.at, name.len) == 0 &&
-      policy->rule.name[name.len] == '\0') {
-    return policy;
-  }
+  if (policy != NULL && laju_policy_is_named(policy, name.at, name.len)) return policy;
   policy = laju_ruleset_find(call->connection->terms->rules, name.at, name.len);
   if (policy == NULL) {
     refuse(call, "rule", name, "no such rule; it must be one of the configuration's");

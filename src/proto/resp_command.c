@@ -170,7 +170,8 @@ static inline uint64_t lower(uint64_t word) {
 }
 
 const laju_resp_command *laju_resp_command_find(const char *name, size_t len) {
-  if (len == 0 || len > LAJU_RESP_COMMAND_NAME_MAX) return NULL;
+  /* Names are compared with the zeros behind them, so one that ends in a zero of its own would be taken for the shorter. */
+  if (len == 0 || len > LAJU_RESP_COMMAND_NAME_MAX || name[len - 1] == '\0') return NULL;
   uint64_t head = 0, tail = 0;
   if (len >= 8) {
     head = laju_load64(name);

@@ -55,28 +55,28 @@ static int bind_tcp(const laju_endpoint *at, bool both_families, bool shared) {
   return -1;
 }
 
-/* Binding once without SO_REUSEPORT fails where anybody listens already. */
-static bool is_free(const laju_endpoint *at, bool both_families) {
-  int fd = bind_tcp(at, both_families, false);
-  if (fd < 0) return false;
-  close(fd);
-  return true;
+/* The first socket listens before it may share its port: so the kernel refuses all but one of those who start at the same
+ * moment, and everybody who comes later. Port 0 becomes a real one with it. */
+static int open_first(laju_door *door, bool any) {
+  laju_endpoint *at = &door->bound;
+  int fd = bind_tcp(at, any, false);
+  if (fd < 0 && any && errno == EAFNOSUPPORT) {
+    laju_endpoint_to_ipv4(at);
+    fd = bind_tcp(at, any, false);
+  }
+  door->sockets[0] = fd;
+  if (fd < 0 || listen(fd, LAJU_BACKLOG) < 0) return -1;
+  set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  return getsockname(fd, (struct sockaddr *)&at->address, &at->len);
 }
 
 static int open_tcp(laju_door *door, bool any, char why[LAJU_TEXT_SIZE]) {
   laju_endpoint *at = &door->bound;
-  if (!is_free(at, any)) {
-    if (!any || errno != EAFNOSUPPORT) return tell_errno(why, at);
-    laju_endpoint_to_ipv4(at);
-    if (!is_free(at, any)) return tell_errno(why, at);
-  }
-  for (size_t worker = 0; worker < door->worker_count; worker++) {
+  if (open_first(door, any) < 0) return tell_errno(why, at);
+  for (size_t worker = 1; worker < door->worker_count; worker++) {
     int fd = bind_tcp(at, any, true);
-    if (fd < 0) return tell_errno(why, at);
     door->sockets[worker] = fd;
-    if (listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
-    /* Port 0 became a real one with the first socket; the others share that. */
-    if (worker == 0 && getsockname(fd, (struct sockaddr *)&at->address, &at->len) < 0) return tell_errno(why, at);
+    if (fd < 0 || listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
   }
   return 0;
 }

@@ -54,7 +54,8 @@ typedef struct server {
   uv_poll_t signals;
   int signals_fd;
   uv_timer_t drain_timer, watch_timer;
-  laju_counters seen; /* what was last told of */
+  uint64_t draining_since_ms; /* by the loop's clock */
+  laju_counters seen;         /* what was last told of */
 } server;
 
 static const char *number(char text[24], uint64_t value) {
@@ -184,8 +185,9 @@ static void drain(server *self) {
 static void end(server *self, const char *name) {
   if (atomic_load_explicit(&self->service.stage, memory_order_relaxed) != LAJU_DRAINING) {
     laju_log(LAJU_LOG_INFO, "draining", "signal", name, NULL);
+    self->draining_since_ms = uv_now(&self->loop);
     drain(self);
-  } else {
+  } else if (uv_now(&self->loop) - self->draining_since_ms >= LAJU_SIGNAL_ECHO_MS) {
     laju_log(LAJU_LOG_INFO, "not waiting for connections any longer", "signal", name, NULL);
     cut(self);
   }

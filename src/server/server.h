@@ -2,7 +2,7 @@
  *
  * Start: the last snapshot is loaded, the doors are opened (each is named on stderr as it is really bound), the workers
  * start. SIGTERM or SIGINT drains: no new connections, requests that have begun are answered, idle connections are closed,
- * all within LAJU_DRAIN_MS; a second signal does not wait. Then a last snapshot is written. SIGHUP, or a change of its file,
+ * all within LAJU_DRAIN_MS; a second signal, later than LAJU_SIGNAL_ECHO_MS, does not wait. Then a last snapshot is written. SIGHUP, or a change of its file,
  * reads the configuration again (reload.h).
  *
  * What it has to say goes to stderr, a line each (base/log.h).
@@ -13,7 +13,8 @@
 #include "config/config.h"
 
 #define LAJU_WORKERS_MAX 1024
-#define LAJU_DRAIN_MS 10000 /* how long requests that have begun may still take after SIGTERM */
+#define LAJU_SIGNAL_ECHO_MS 100 /* a signal this soon after the first is the same one: timeout(1) sends each twice */
+#define LAJU_DRAIN_MS 10000     /* how long requests that have begun may still take after SIGTERM */
 
 /* A file as it was at one moment, to tell whether it has changed since. All zeros: there was none. */
 typedef struct laju_sighting {

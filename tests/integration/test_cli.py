@@ -5,6 +5,8 @@ import os
 import re
 import socket
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -275,6 +277,31 @@ def test_check_does_not_wait_for_a_server_that_says_nothing(key):
         silent.listen()
         done = run_laju("check", "--timeout", "200ms", "--server", "127.0.0.1:%d" % silent.getsockname()[1], "login", key)
     assert done.returncode == 2 and done.stdout == "" and done.stderr
+
+
+def drip(listener, reply, gap_s):
+    """Answers one client, byte by byte."""
+    client, _ = listener.accept()
+    with client:
+        client.recv(1000)
+        try:
+            for byte in reply:
+                client.sendall(bytes([byte]))
+                time.sleep(gap_s)
+        except OSError:
+            pass  # it has had enough
+
+
+def test_check_does_not_wait_longer_for_a_server_that_drips(key):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = threading.Thread(target=drip, args=(listener, b"*6\r\n" + b":1\r\n" * 6, 0.3))  # 8.4 s in all
+        server.start()
+        began = time.monotonic()
+        done = run_laju("check", "--timeout", "1s", "--server", "127.0.0.1:%d" % listener.getsockname()[1], "login", key)
+        assert done.returncode == 2 and "within 1s" in done.stderr and time.monotonic() - began < 6
+        server.join()
 
 
 def test_check_with_a_password_over_a_unix_socket(serve, key):

@@ -222,6 +222,23 @@ def test_a_second_signal_does_not_wait(serve):
         server.wait(timeout=8)
 
 
+def test_a_signal_that_comes_twice_at_once_is_one(serve):
+    """timeout(1) signals its child and then the group that the child is in; no answer must be cut for that."""
+    server = serve({})
+    with server.http() as http:
+        http.send(b"POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 28\r\n\r\n")
+        time.sleep(0.1)
+        server.signal(signal.SIGSTOP)  # so that both are there when it looks, however busy the machine is
+        server.signal(signal.SIGTERM)
+        server.signal(signal.SIGINT)
+        server.signal(signal.SIGCONT)
+        time.sleep(0.3)
+        assert server.process.poll() is None
+        http.send(b'{"rule":"default","key":"k"}')
+        assert http.response().status == 200
+    server.wait(timeout=8)
+
+
 def http_load(server, depth, seen):
     """Pipelines until the door closes. Counts admissions told; fails on an answer cut short."""
     try:

@@ -43,6 +43,16 @@ static void a_name_longer_than_any_rule_is_not_read_past_its_end(void **unused) 
   laju_ruleset_free(rules);
 }
 
+static void a_name_with_zeros_behind_it_is_another_name(void **unused) {
+  (void)unused;
+  laju_policy policy = policy_named("api");
+  assert_true(laju_policy_is_named(&policy, "api", 3));
+  assert_false(laju_policy_is_named(&policy, "api\0", 4));
+  assert_false(laju_policy_is_named(&policy, "api\0\0", 5));
+  assert_false(laju_policy_is_named(&policy, "ap", 2));
+  assert_false(laju_policy_is_named(&policy, "", 0));
+}
+
 static void two_rules_of_one_name_are_refused(void **unused) {
   (void)unused;
   laju_policy given[] = {policy_named("login"), policy_named("login")};
@@ -237,6 +247,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rule_is_found_by_its_exact_name),
       cmocka_unit_test(a_name_longer_than_any_rule_is_not_read_past_its_end),
+      cmocka_unit_test(a_name_with_zeros_behind_it_is_another_name),
       cmocka_unit_test(two_rules_of_one_name_are_refused),
       cmocka_unit_test(no_rules_is_a_ruleset_too),
       cmocka_unit_test(ten_thousand_rules_are_all_found_and_one_more_is_refused),

@@ -92,6 +92,22 @@ static void what_a_client_sent_is_harmless_in_an_error(void **state) {
   assert_true(strlen(reply) < 200);
 }
 
+static void a_zero_behind_a_name_makes_it_another_name(void **state) {
+  (void)state;
+  static const char both[] =
+      "*3\r\n$9\r\nLAJU.PEEK\r\n$3\r\napi\r\n$1\r\nk\r\n"
+      "*3\r\n$9\r\nLAJU.PEEK\r\n$4\r\napi\0\r\n$1\r\nk\r\n";
+  laju_buffer_clear(&on.replies);
+  door_feed(&on, both, sizeof both - 1);
+  assert_string_equal(
+      door_replies(&on),
+      "*6 :1 :10 :10 :0 :0 :0 -ERR rule 'api\\x00': no such rule; it must be one of the configuration's");
+  static const char command[] = "*3\r\n$10\r\nLAJU.PEEK\0\r\n$3\r\napi\r\n$1\r\nk\r\n";
+  laju_buffer_clear(&on.replies);
+  door_feed(&on, command, sizeof command - 1);
+  assert_non_null(strstr(door_replies(&on), "-ERR unknown command 'LAJU.PEEK\\x00'"));
+}
+
 static void wrong_numbers_of_arguments_are_told_as_redis_tells_them(void **state) {
   (void)state;
   static const char *const words[] = {"LAJU.CHECK",        "LAJU.CHECK api",         "LAJU.CHECK api k 1 2",
@@ -311,6 +327,7 @@ int main(void) {
       DOOR_TEST(a_leaky_bucket_tells_the_delay),
       DOOR_TEST(bad_arguments_are_named_and_cost_nothing),
       DOOR_TEST(what_a_client_sent_is_harmless_in_an_error),
+      DOOR_TEST(a_zero_behind_a_name_makes_it_another_name),
       DOOR_TEST(wrong_numbers_of_arguments_are_told_as_redis_tells_them),
       DOOR_TEST(all_are_charged_together),
       DOOR_TEST(one_refusal_charges_none),

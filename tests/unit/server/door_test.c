@@ -1,5 +1,6 @@
 #include "server/door.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,6 +60,63 @@ static void a_port_that_somebody_listens_on_is_refused(void **state) {
   laju_door_close(&first);
   assert_int_equal(laju_door_open(&second, &codec, text, 1, why), 0);
   laju_door_close(&second);
+}
+
+typedef struct start {
+  pthread_barrier_t *together;
+  const char *address;
+  laju_door door;
+  char why[LAJU_TEXT_SIZE];
+  int result;
+} start;
+
+static void *open_together(void *argument) {
+  start *mine = argument;
+  pthread_barrier_wait(mine->together);
+  mine->result = laju_door_open(&mine->door, &codec, mine->address, 2, mine->why);
+  return NULL;
+}
+
+static void of_two_that_start_at_the_same_moment_one_gets_the_port(void **state) {
+  (void)state;
+  laju_door door;
+  char address[LAJU_ENDPOINT_TEXT_SIZE];
+  assert_int_equal(laju_door_open(&door, &codec, "127.0.0.1:0", 1, why), 0);
+  laju_endpoint_format(&door.bound, address);
+  laju_door_close(&door);
+  pthread_barrier_t together;
+  pthread_barrier_init(&together, NULL, 2);
+  for (int round = 0; round < 300; round++) {
+    start starts[2] = {{.together = &together, .address = address}, {.together = &together, .address = address}};
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, open_together, &starts[1]), 0);
+    open_together(&starts[0]);
+    pthread_join(other, NULL);
+    assert_int_equal(starts[0].result + starts[1].result, LAJU_ERR_SYSTEM);
+    assert_non_null(strstr(starts[starts[0].result == 0].why, "in use"));
+    laju_door_close(&starts[starts[0].result != 0].door);
+  }
+  pthread_barrier_destroy(&together);
+}
+
+/* 64 connections of which none falls to one of two sockets: once in 2^63. */
+static void connections_are_spread_over_the_sockets_of_a_port(void **state) {
+  (void)state;
+  enum { CLIENTS = 64 };
+  laju_door door;
+  int clients[CLIENTS], accepted[2] = {0, 0};
+  assert_int_equal(laju_door_open(&door, &codec, "127.0.0.1:0", 2, why), 0);
+  for (size_t i = 0; i < CLIENTS; i++) {
+    clients[i] = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(clients[i], (const struct sockaddr *)&door.bound.address, door.bound.len), 0);
+  }
+  for (size_t worker = 0; worker < 2; worker++) {
+    for (int fd; (fd = accept(door.sockets[worker], NULL, NULL)) >= 0; close(fd)) accepted[worker]++;
+  }
+  assert_int_equal(accepted[0] + accepted[1], CLIENTS);
+  assert_true(accepted[0] > 0 && accepted[1] > 0);
+  for (size_t i = 0; i < CLIENTS; i++) close(clients[i]);
+  laju_door_close(&door);
 }
 
 static void a_socket_taken_over_is_not_closed_with_the_door(void **state) {
@@ -135,6 +193,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_worker_has_its_own_socket_on_one_free_port),
       cmocka_unit_test(a_port_that_somebody_listens_on_is_refused),
+      cmocka_unit_test(of_two_that_start_at_the_same_moment_one_gets_the_port),
+      cmocka_unit_test(connections_are_spread_over_the_sockets_of_a_port),
       cmocka_unit_test(a_socket_taken_over_is_not_closed_with_the_door),
       cmocka_unit_test(a_unix_socket_goes_with_its_door),
       cmocka_unit_test(a_unix_socket_that_answers_is_not_replaced),
