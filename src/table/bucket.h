@@ -109,11 +109,9 @@ static inline void laju_bucket_empty(laju_bucket *bucket, unsigned slot) {
 
 /* A bit for each slot whose fingerprint is this one. No branch depends on where the key stands: that cannot be foreseen. */
 static inline unsigned laju_bucket_hint(const laju_bucket *bucket, uint64_t print) {
-  unsigned hint = 0;
-  for (unsigned slot = 0; slot < LAJU_BUCKET_SLOTS; slot++) {
-    hint |= (unsigned)(laju_bucket_print(bucket, slot) == print) << slot;
-  }
-  return hint;
+  return (unsigned)(laju_bucket_print(bucket, 0) == print) | (unsigned)(laju_bucket_print(bucket, 1) == print) << 1 |
+         (unsigned)(laju_bucket_print(bucket, 2) == print) << 2 | (unsigned)(laju_bucket_print(bucket, 3) == print) << 3 |
+         (unsigned)(laju_bucket_print(bucket, 4) == print) << 4;
 }
 
 #endif

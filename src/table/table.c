@@ -108,67 +108,84 @@ static bool decide_in_slot(laju_table *table, laju_bucket *bucket, unsigned slot
   return true;
 }
 
-/* Where a key seems to stand, looked up without a lock. */
-typedef struct hint {
-  laju_bucket *bucket;
+/* A check on its way through decide_each: where its key may stand, and where it seems to. */
+typedef struct lookup {
+  laju_place place;
+  laju_bucket *bucket; /* NULL: seen in neither */
   unsigned slot;
-} hint;
+} lookup;
 
-static inline bool find_hint(const laju_table *table, const laju_place *place, hint *out) {
-  laju_bucket *first = &table->buckets[place->buckets[0]], *second = &table->buckets[place->buckets[1]];
-  unsigned slots = laju_bucket_hint(first, place->print) | laju_bucket_hint(second, place->print) << LAJU_BUCKET_SLOTS;
-  if (slots == 0) return false;
-  unsigned slot = (unsigned)__builtin_ctz(slots);
-  bool in_first = slot < LAJU_BUCKET_SLOTS;
-  *out = (hint){.bucket = in_first ? first : second, .slot = in_first ? slot : slot - LAJU_BUCKET_SLOTS};
-  return true;
+/* Looks without a lock. */
+static inline void look_up(const laju_table *table, lookup *l) {
+  laju_bucket *first = &table->buckets[l->place.buckets[0]], *second = &table->buckets[l->place.buckets[1]];
+  unsigned slots = laju_bucket_hint(first, l->place.print) | laju_bucket_hint(second, l->place.print)
+                                                                 << LAJU_BUCKET_SLOTS;
+  unsigned slot = (unsigned)__builtin_ctz(slots | 1u << 2 * LAJU_BUCKET_SLOTS);
+  l->bucket = slot < LAJU_BUCKET_SLOTS ? first : slots == 0 ? NULL : second;
+  l->slot = slot < LAJU_BUCKET_SLOTS ? slot : slot - LAJU_BUCKET_SLOTS;
 }
 
 /* One check by itself: nearly always of a key that is there and stays where it is, so one lock is enough. */
-static bool decide_one(laju_table *table, const laju_check *check, const laju_place *place, int64_t now_us,
-                       laju_decision *out) {
-  hint at;
-  if (find_hint(table, place, &at)) {
-    laju_bucket_lock(at.bucket);
-    bool done = laju_bucket_holds(at.bucket, at.slot, place->print, laju_rule_is_log(check->rule)) &&
-                decide_in_slot(table, at.bucket, at.slot, check, now_us, out);
-    laju_bucket_unlock(at.bucket);
+static inline bool decide_one(laju_table *table, const laju_check *check, const lookup *l, int64_t now_us,
+                              laju_decision *out) {
+  if (l->bucket != NULL) {
+    laju_bucket_lock(l->bucket);
+    bool done = laju_bucket_holds(l->bucket, l->slot, l->place.print, laju_rule_is_log(check->rule)) &&
+                decide_in_slot(table, l->bucket, l->slot, check, now_us, out);
+    laju_bucket_unlock(l->bucket);
     if (done) return out->allowed;
   }
-  return laju_request_decide(table, check, place, 1, now_us, out);
+  return laju_request_decide(table, check, &l->place, 1, now_us, out);
 }
 
-/* Asks for the lines that a search looks at; the processor's neighbour-line fetch brings the rest of the bucket. */
-static inline void fetch_ahead(const laju_table *table, const laju_place *place) {
-  __builtin_prefetch(&table->buckets[place->buckets[0]], 1);
-  __builtin_prefetch(&table->buckets[place->buckets[1]], 1);
-}
-
-static void find_places(const laju_table *table, const laju_check *checks, size_t count, laju_place *places) {
-  for (size_t i = 0; i < count; i++) {
-    places[i] = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
-    fetch_ahead(table, &places[i]);
+/* All four lines at once: which of them will be needed shows only when the first two are here. */
+static bool decide_alone(laju_table *table, const laju_check *check, int64_t now_us, laju_decision *out) {
+  lookup l = {.place = laju_place_of(table, check->rule, check->key, check->key_len)};
+  for (unsigned i = 0; i < 2; i++) {
+    const laju_bucket *bucket = &table->buckets[l.place.buckets[i]];
+    __builtin_prefetch(bucket, 1);
+    __builtin_prefetch(&bucket->states[1], 1);
   }
+  look_up(table, &l);
+  return decide_one(table, check, &l, now_us, out);
 }
 
 bool laju_table_decide_all(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                            laju_decision *decisions) {
+  if (count == 1) return decide_alone(table, checks, now_us, decisions);
   laju_place places[LAJU_CHECKS_MAX];
-  find_places(table, checks, count, places);
-  if (count == 1) return decide_one(table, checks, places, now_us, decisions);
+  for (size_t i = 0; i < count; i++) {
+    places[i] = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
+    __builtin_prefetch(&table->buckets[places[i].buckets[0]], 1);
+    __builtin_prefetch(&table->buckets[places[i].buckets[1]], 1);
+  }
   return laju_request_decide(table, checks, places, count, now_us, decisions);
+}
+
+/* In three goes, each of which asks for the memory that the next one needs: the fingerprints, the states, the decisions. */
+static void decide_group(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
+                         laju_decision *decisions) {
+  lookup lookups[GROUP];
+  for (size_t i = 0; i < count; i++) {
+    lookup *l = &lookups[i];
+    l->place = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
+    __builtin_prefetch(&table->buckets[l->place.buckets[0]]);
+    __builtin_prefetch(&table->buckets[l->place.buckets[1]]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    lookup *l = &lookups[i];
+    look_up(table, l);
+    if (l->bucket == NULL) continue;
+    __builtin_prefetch(l->bucket, 1);
+    __builtin_prefetch(&l->bucket->states[l->slot], 1);
+  }
+  for (size_t i = 0; i < count; i++) decide_one(table, &checks[i], &lookups[i], now_us, &decisions[i]);
 }
 
 void laju_table_decide_each(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                             laju_decision *decisions) {
-  laju_place places[GROUP];
-  while (count > 0) {
-    size_t group = count < GROUP ? count : GROUP;
-    find_places(table, checks, group, places);
-    for (size_t i = 0; i < group; i++) decide_one(table, &checks[i], &places[i], now_us, &decisions[i]);
-    checks += group;
-    decisions += group;
-    count -= group;
+  for (size_t i = 0; i < count; i += GROUP) {
+    decide_group(table, checks + i, count - i < GROUP ? count - i : GROUP, now_us, decisions + i);
   }
 }
 
