@@ -2,6 +2,7 @@
 #ifndef LAJU_CORE_MOMENT_H
 #define LAJU_CORE_MOMENT_H
 
+#include "core/rule.h"
 #include <laju/laju.h>
 
 /* `b` is above 0: a rule's limit, or a window's count where the law has just found it to weigh something. */
@@ -25,10 +26,12 @@ static inline laju_moment laju_moment_at(const laju_rule *rule, int64_t now_us, 
   return (laju_moment){.now = held, .gap = gap};
 }
 
-/* A wait of `ticks` in microseconds, counted from the clock; 0 stays 0. Compares before it multiplies. */
+/* A wait of `ticks` in microseconds, counted from the clock; 0 stays 0. Compares before it multiplies; nearly always a
+ * comparison with a constant will do, and spares a division. */
 static inline int64_t laju_moment_wait(const laju_rule *rule, laju_moment moment, int64_t ticks) {
   if (ticks == 0) return 0;
   int64_t total = ticks + moment.gap;
+  if (total <= LAJU_WAIT_MAX_US / LAJU_TICK_MAX_US) return total * rule->tick_us;
   return total > LAJU_WAIT_MAX_US / rule->tick_us ? LAJU_WAIT_MAX_US : total * rule->tick_us;
 }
 

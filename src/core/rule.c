@@ -5,7 +5,6 @@
 #include "core/rule.h"
 
 #define TICKS_MAX (INT64_C(1) << 20) /* so limit * period stays below 2^52: exact in int64 and in a double */
-#define TICK_MAX_US INT64_C(100000000)
 
 static const char *const names[LAJU_ALGORITHMS] = {
     [LAJU_TOKEN_BUCKET] = "token-bucket",
@@ -55,7 +54,7 @@ bool laju_name_valid(const char *name, size_t len) {
 
 /* 0 where no tick divides the period into few enough parts. */
 static int64_t tick_of(int64_t period_us) {
-  for (int64_t tick = 1; tick <= TICK_MAX_US; tick *= 10) {
+  for (int64_t tick = 1; tick <= LAJU_TICK_MAX_US; tick *= 10) {
     if (period_us % tick == 0 && period_us / tick <= TICKS_MAX) return tick;
   }
   return 0;

@@ -4,6 +4,8 @@
 
 #include <laju/laju.h>
 
+#define LAJU_TICK_MAX_US INT64_C(100000000)
+
 /* Do these algorithms keep `used, last` and take a burst? */
 static inline bool laju_algorithm_is_bucket(laju_algorithm algorithm) {
   return algorithm == LAJU_TOKEN_BUCKET || algorithm == LAJU_LEAKY_BUCKET;

@@ -107,11 +107,16 @@ static inline void laju_bucket_empty(laju_bucket *bucket, unsigned slot) {
 
 /* ---- without the lock ---- */
 
-/* A bit for each slot whose fingerprint is this one. No branch depends on where the key stands: that cannot be foreseen. */
+/* The slot with this fingerprint, or LAJU_BUCKET_SLOTS. Written for conditional moves: where a key stands cannot be
+ * foreseen, so a branch would be guessed wrong. */
 static inline unsigned laju_bucket_hint(const laju_bucket *bucket, uint64_t print) {
-  return (unsigned)(laju_bucket_print(bucket, 0) == print) | (unsigned)(laju_bucket_print(bucket, 1) == print) << 1 |
-         (unsigned)(laju_bucket_print(bucket, 2) == print) << 2 | (unsigned)(laju_bucket_print(bucket, 3) == print) << 3 |
-         (unsigned)(laju_bucket_print(bucket, 4) == print) << 4;
+  unsigned slot = LAJU_BUCKET_SLOTS;
+  slot = laju_bucket_print(bucket, 4) == print ? 4 : slot;
+  slot = laju_bucket_print(bucket, 3) == print ? 3 : slot;
+  slot = laju_bucket_print(bucket, 2) == print ? 2 : slot;
+  slot = laju_bucket_print(bucket, 1) == print ? 1 : slot;
+  slot = laju_bucket_print(bucket, 0) == print ? 0 : slot;
+  return slot;
 }
 
 #endif

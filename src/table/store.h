@@ -41,13 +41,17 @@ typedef struct laju_place {
   uint64_t buckets[2]; /* may be the same */
 } laju_place;
 
-static inline laju_place laju_place_of(const laju_table *table, const laju_rule *rule, const char *key,
-                                       size_t key_len) {
-  laju_hash hash = laju_siphash_prefixed(table->hash_key[0], table->hash_key[1], rule->id, key, key_len);
+static inline laju_place laju_place_of_hash(const laju_table *table, laju_hash hash) {
   return (laju_place){
       .print = hash.lo,
       .buckets = {((hash.hi & UINT32_MAX) * table->bucket_count) >> 32, ((hash.hi >> 32) * table->bucket_count) >> 32},
   };
+}
+
+static inline laju_place laju_place_of(const laju_table *table, const laju_rule *rule, const char *key,
+                                       size_t key_len) {
+  const uint64_t *hash_key = table->hash_key;
+  return laju_place_of_hash(table, laju_siphash_prefixed(hash_key[0], hash_key[1], rule->id, key, key_len));
 }
 
 static inline laju_tally *laju_store_tally(laju_table *table, uint64_t bucket) {

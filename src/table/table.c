@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "base/siphash_many.h"
 #include "core/decide.h"
 #include "table/request.h"
 #include "table/standing.h"
@@ -90,8 +91,8 @@ void laju_table_free(laju_table *table) {
 /* ---- deciding ---- */
 
 /* A slot of a locked bucket decides its own check. False where a log has to grow first, and nothing was charged. */
-static bool decide_in_slot(laju_table *table, laju_bucket *bucket, unsigned slot, const laju_check *check,
-                           int64_t now_us, laju_decision *out) {
+__attribute__((flatten)) static bool decide_in_slot(laju_table *table, laju_bucket *bucket, unsigned slot,
+                                                    const laju_check *check, int64_t now_us, laju_decision *out) {
   const laju_rule *rule = check->rule;
   laju_state *state = &bucket->states[slot];
   if (laju_rule_is_log(rule)) {
@@ -108,27 +109,25 @@ static bool decide_in_slot(laju_table *table, laju_bucket *bucket, unsigned slot
   return true;
 }
 
-/* A check on its way through decide_each: where its key may stand, and where it seems to. */
+/* Where a check's key may stand, and where it seems to. */
 typedef struct lookup {
   laju_place place;
-  laju_bucket *bucket; /* NULL: seen in neither */
-  unsigned slot;
+  laju_bucket *bucket;
+  unsigned slot; /* LAJU_BUCKET_SLOTS: in neither bucket */
 } lookup;
 
 /* Looks without a lock. */
 static inline void look_up(const laju_table *table, lookup *l) {
   laju_bucket *first = &table->buckets[l->place.buckets[0]], *second = &table->buckets[l->place.buckets[1]];
-  unsigned slots = laju_bucket_hint(first, l->place.print) | laju_bucket_hint(second, l->place.print)
-                                                                 << LAJU_BUCKET_SLOTS;
-  unsigned slot = (unsigned)__builtin_ctz(slots | 1u << 2 * LAJU_BUCKET_SLOTS);
-  l->bucket = slot < LAJU_BUCKET_SLOTS ? first : slots == 0 ? NULL : second;
-  l->slot = slot < LAJU_BUCKET_SLOTS ? slot : slot - LAJU_BUCKET_SLOTS;
+  unsigned in_first = laju_bucket_hint(first, l->place.print), in_second = laju_bucket_hint(second, l->place.print);
+  l->bucket = in_first < LAJU_BUCKET_SLOTS ? first : second;
+  l->slot = in_first < LAJU_BUCKET_SLOTS ? in_first : in_second;
 }
 
 /* One check by itself: nearly always of a key that is there and stays where it is, so one lock is enough. */
 static inline bool decide_one(laju_table *table, const laju_check *check, const lookup *l, int64_t now_us,
                               laju_decision *out) {
-  if (l->bucket != NULL) {
+  if (__builtin_expect(l->slot < LAJU_BUCKET_SLOTS, 1)) {
     laju_bucket_lock(l->bucket);
     bool done = laju_bucket_holds(l->bucket, l->slot, l->place.print, laju_rule_is_log(check->rule)) &&
                 decide_in_slot(table, l->bucket, l->slot, check, now_us, out);
@@ -166,18 +165,21 @@ bool laju_table_decide_all(laju_table *table, const laju_check *checks, size_t c
 static void decide_group(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                          laju_decision *decisions) {
   lookup lookups[GROUP];
+  laju_siphash_input inputs[GROUP] = {{.len = 0}};
+  laju_hash hashes[GROUP];
   for (size_t i = 0; i < count; i++) {
-    lookup *l = &lookups[i];
-    l->place = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
-    __builtin_prefetch(&table->buckets[l->place.buckets[0]]);
-    __builtin_prefetch(&table->buckets[l->place.buckets[1]]);
+    inputs[i] = (laju_siphash_input){.prefix = checks[i].rule->id, .data = checks[i].key, .len = checks[i].key_len};
+  }
+  laju_siphash_many(table->hash_key[0], table->hash_key[1], inputs, count, hashes);
+  for (size_t i = 0; i < count; i++) {
+    lookups[i].place = laju_place_of_hash(table, hashes[i]);
+    __builtin_prefetch(&table->buckets[lookups[i].place.buckets[0]]);
+    __builtin_prefetch(&table->buckets[lookups[i].place.buckets[1]]);
   }
   for (size_t i = 0; i < count; i++) {
-    lookup *l = &lookups[i];
-    look_up(table, l);
-    if (l->bucket == NULL) continue;
-    __builtin_prefetch(l->bucket, 1);
-    __builtin_prefetch(&l->bucket->states[l->slot], 1);
+    look_up(table, &lookups[i]);
+    __builtin_prefetch(lookups[i].bucket, 1);
+    __builtin_prefetch(&lookups[i].bucket->states[lookups[i].slot], 1);
   }
   for (size_t i = 0; i < count; i++) decide_one(table, &checks[i], &lookups[i], now_us, &decisions[i]);
 }

@@ -1,6 +1,7 @@
 //! Measures governor's keyed limiter with string keys: governor-bench KEYS FILE, the keys of FILE (bench/table/stream.c)
 //! in their order, as bench/table/bench.c does with laju's table: the same keys, rule, parts and clock (an argument there,
-//! here an atomic that is moved on a microsecond a call). Prints `governor KEYS one THREADS NS`.
+//! here an atomic that is moved on a microsecond a call). Prints
+//! `governor KEYS given-clock THREADS NS`, and the same as `own-clock`: with the clock that governor reads by default.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use governor::clock::Clock;
+use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
 use governor::state::keyed::DashMapStateStore;
@@ -27,7 +28,8 @@ impl Clock for GivenClock {
     }
 }
 
-type Limiter = RateLimiter<String, DashMapStateStore<String>, GivenClock, NoOpMiddleware<Nanos>>;
+type Limiter<C> =
+    RateLimiter<String, DashMapStateStore<String>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 /// Processor time of this thread.
 fn now_ns() -> f64 {
@@ -40,20 +42,34 @@ fn now_ns() -> f64 {
         fn clock_gettime(id: i32, out: *mut Timespec) -> i32;
     }
     const CLOCK_THREAD_CPUTIME_ID: i32 = 3;
-    let mut t = Timespec { seconds: 0, nanoseconds: 0 };
+    let mut t = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
     unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mut t) };
     t.seconds as f64 * 1e9 + t.nanoseconds as f64
 }
 
-fn measure_thread(limiter: &Limiter, clock: &GivenClock, texts: &[String], mut at: usize) -> f64 {
+fn measure_thread<C: Clock>(
+    limiter: &Limiter<C>,
+    clock: &GivenClock,
+    texts: &[String],
+    mut at: usize,
+) -> f64 {
     let mut parts: Vec<f64> = (0..PARTS)
         .map(|_| {
             let began = now_ns();
             for key in &texts[at..at + PART] {
-                clock.0.store(clock.0.load(Ordering::Relaxed) + 1000, Ordering::Relaxed);
+                clock
+                    .0
+                    .store(clock.0.load(Ordering::Relaxed) + 1000, Ordering::Relaxed);
                 let _ = std::hint::black_box(limiter.check_key(key));
             }
-            at = if at + 2 * PART <= texts.len() { at + PART } else { 0 };
+            at = if at + 2 * PART <= texts.len() {
+                at + PART
+            } else {
+                0
+            };
             (now_ns() - began) / PART as f64
         })
         .collect();
@@ -61,7 +77,15 @@ fn measure_thread(limiter: &Limiter, clock: &GivenClock, texts: &[String], mut a
     parts[PARTS / 4]
 }
 
-fn measure(limiter: &Limiter, clock: &GivenClock, texts: &[String], threads: usize) -> f64 {
+fn measure<C: Clock + Send + Sync>(
+    limiter: &Limiter<C>,
+    clock: &GivenClock,
+    texts: &[String],
+    threads: usize,
+) -> f64
+where
+    C::Instant: Send + Sync,
+{
     let start = Barrier::new(threads);
     let sum: f64 = thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
@@ -69,31 +93,58 @@ fn measure(limiter: &Limiter, clock: &GivenClock, texts: &[String], threads: usi
                 let start = &start;
                 scope.spawn(move || {
                     start.wait();
-                    measure_thread(limiter, clock, texts, texts.len() / threads * number / PART * PART)
+                    measure_thread(
+                        limiter,
+                        clock,
+                        texts,
+                        texts.len() / threads * number / PART * PART,
+                    )
                 })
             })
             .collect();
-        running.into_iter().map(|thread| thread.join().unwrap()).sum()
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
     });
     sum / threads as f64
 }
 
+fn run<C: Clock + Send + Sync>(
+    keys: u32,
+    texts: &[String],
+    name: &str,
+    clock: C,
+    given: &GivenClock,
+) where
+    C::Instant: Send + Sync,
+{
+    let quota = Quota::per_second(NonZeroU32::new(1000).unwrap());
+    let limiter: Limiter<C> = RateLimiter::new(quota, DashMapStateStore::default(), clock);
+    for k in 0..keys {
+        let _ = limiter.check_key(&format!("user:{k:07}"));
+    }
+    for threads in 1..=2 {
+        println!(
+            "governor {keys} {name} {threads} {:.1}",
+            measure(&limiter, given, texts, threads)
+        );
+    }
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (Some(keys), Some(path)) = (arguments.next().and_then(|n| n.parse::<u32>().ok()), arguments.next()) else {
+    let (Some(keys), Some(path)) = (
+        arguments.next().and_then(|n| n.parse::<u32>().ok()),
+        arguments.next(),
+    ) else {
         eprintln!("usage: governor-bench KEYS FILE");
         std::process::exit(2);
     };
     let clock = GivenClock::default();
     clock.0.store(1_000_000_000_000, Ordering::Relaxed);
-    let quota = Quota::per_second(NonZeroU32::new(1000).unwrap());
-    let limiter: Limiter = RateLimiter::new(quota, DashMapStateStore::default(), clock.clone());
-    for k in 0..keys {
-        let _ = limiter.check_key(&format!("user:{k:07}"));
-    }
     let file = fs::read_to_string(&path).expect("the keys");
     let texts: Vec<String> = file.lines().map(String::from).collect();
-    for threads in 1..=2 {
-        println!("governor {keys} one {threads} {:.1}", measure(&limiter, &clock, &texts, threads));
-    }
+    run(keys, &texts, "given-clock", clock.clone(), &clock);
+    run(keys, &texts, "own-clock", DefaultClock::default(), &clock);
 }
