@@ -203,8 +203,11 @@ static void flush_late(laju_connection *connection) {
   laju_buffer *out = &all->out;
   bool goes_on = all->turning && !all->draining && !connection->more && !connection->ending && connection->held == NULL;
   if (goes_on && out->len > 0 && !out->failed) {
-    if (all->outbox.count == LAJU_OUTBOX_MAX) send_late(all);
     connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);
+    if (!connection->late) {
+      send_late(all);
+      connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);
+    }
   }
   if (connection->late) {
     laju_buffer_clear(out);

@@ -7,7 +7,7 @@ void laju_outbox_deinit(laju_outbox *outbox) {
 }
 
 bool laju_outbox_put(laju_outbox *outbox, struct laju_connection *connection, const char *bytes, size_t len) {
-  if (outbox->count == LAJU_OUTBOX_MAX || len > LAJU_OUTBOX_BYTES) return false;
+  if (outbox->count == LAJU_OUTBOX_MAX || len > LAJU_OUTBOX_BYTES - outbox->bytes.len) return false;
   char *to = laju_buffer_reserve(&outbox->bytes, len);
   if (to == NULL) {
     outbox->bytes.failed = false; /* what is in it is whole */

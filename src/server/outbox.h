@@ -4,15 +4,15 @@
  * between reading and deciding, each of them wakes a peer that has gone to sleep again. Together they cost the kernel less
  * (a third less at pipeline 64 from fifty connections).
  *
- * Bounded: LAJU_OUTBOX_MAX connections with up to LAJU_OUTBOX_BYTES each. Belongs to one worker's thread.
+ * Bounded: LAJU_OUTBOX_MAX connections and LAJU_OUTBOX_BYTES in all. Belongs to one worker's thread.
  */
 #ifndef LAJU_SERVER_OUTBOX_H
 #define LAJU_SERVER_OUTBOX_H
 
 #include "base/buffer.h"
 
-#define LAJU_OUTBOX_MAX 64      /* connections; nobody waits for more than so many others */
-#define LAJU_OUTBOX_BYTES 16384 /* of one connection; more than that goes at once */
+#define LAJU_OUTBOX_MAX 64             /* connections; nobody waits for more than so many others */
+#define LAJU_OUTBOX_BYTES (128 * 1024) /* of all of them */
 
 struct laju_connection;
 

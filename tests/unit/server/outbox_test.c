@@ -66,14 +66,19 @@ static void there_is_room_for_so_many_connections(void **state) {
   expect_none();
 }
 
-static void long_replies_are_not_for_it(void **state) {
+static void there_is_room_for_so_many_bytes(void **state) {
   (void)state;
-  char *replies = calloc(1, LAJU_OUTBOX_BYTES + 1);
+  char *replies = calloc(1, LAJU_OUTBOX_BYTES + 2);
   assert_non_null(replies);
-  memset(replies, 'r', LAJU_OUTBOX_BYTES);
+  memset(replies, 'r', LAJU_OUTBOX_BYTES + 1);
   assert_false(laju_outbox_put(&outbox, connection(0), replies, LAJU_OUTBOX_BYTES + 1));
-  assert_true(laju_outbox_put(&outbox, connection(0), replies, LAJU_OUTBOX_BYTES));
+  replies[LAJU_OUTBOX_BYTES - 1] = '\0';
+  assert_true(laju_outbox_put(&outbox, connection(0), replies, LAJU_OUTBOX_BYTES - 1));
+  assert_false(laju_outbox_put(&outbox, connection(1), "xy", 2));
+  assert_true(laju_outbox_put(&outbox, connection(1), "x", 1));
+  assert_false(laju_outbox_put(&outbox, connection(2), "y", 1));
   expect_next(0, replies);
+  expect_next(1, "x");
   expect_none();
   free(replies);
 }
@@ -89,7 +94,7 @@ int main(void) {
       cmocka_unit_test(replies_come_out_in_the_order_in_which_they_came),
       cmocka_unit_test(a_connection_that_is_gone_is_passed_over),
       cmocka_unit_test(there_is_room_for_so_many_connections),
-      cmocka_unit_test(long_replies_are_not_for_it),
+      cmocka_unit_test(there_is_room_for_so_many_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, empty);
 }
