@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "table/request.h"
@@ -284,15 +285,24 @@ static int load(laju_table *table, source from, int64_t *taken_us, char why[LAJU
   return error;
 }
 
+/* What is no regular file is a mistake, not a damaged snapshot: it must not be moved aside, and a pipe not be waited for. */
+static int load_from(laju_table *table, int fd, const char *path, int64_t *taken_us, char why[LAJU_TEXT_SIZE]) {
+  struct stat file;
+  if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) return load(table, (source){.fd = fd}, taken_us, why);
+  snprintf(why, LAJU_TEXT_SIZE, "%.160s is not a regular file", path);
+  errno = EINVAL;
+  return LAJU_ERR_SYSTEM;
+}
+
 int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, char why[LAJU_TEXT_SIZE]) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     int error = errno;
     snprintf(why, LAJU_TEXT_SIZE, "cannot open %.160s: %s", path, strerror(error));
     errno = error;
     return LAJU_ERR_SYSTEM;
   }
-  int error = load(table, (source){.fd = fd}, taken_us, why);
+  int error = load_from(table, fd, path, taken_us, why);
   int saved = errno;
   close(fd);
   errno = saved;

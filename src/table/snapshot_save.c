@@ -182,8 +182,8 @@ static int sync_directory_of(const char *path) {
   return error;
 }
 
-static int beside(char out[PATH_MAX], const char *path, const char *ending) {
-  int len = snprintf(out, PATH_MAX, "%s%s", path, ending);
+static int name_temporary(char out[PATH_MAX], const char *path) {
+  int len = snprintf(out, PATH_MAX, "%s.tmp", path);
   if (len > 0 && len < PATH_MAX) return 0;
   errno = ENAMETOOLONG;
   return LAJU_ERR_SYSTEM;
@@ -204,9 +204,20 @@ static int save_aside(laju_table *table, const char *temporary, int64_t now_us, 
   return error;
 }
 
+/* A device that is replaced, /dev/null above all, is missed by the whole machine. */
+static bool is_special(const char *path) {
+  struct stat file;
+  return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
+}
+
 int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, char why[LAJU_TEXT_SIZE]) {
   char temporary[PATH_MAX];
-  if (beside(temporary, path, ".tmp") < 0) return explain(why, "cannot create", path);
+  if (name_temporary(temporary, path) < 0) return explain(why, "cannot create", path);
+  if (is_special(path)) {
+    errno = EINVAL;
+    snprintf(why, LAJU_TEXT_SIZE, "cannot replace %.160s: it is not a regular file", path);
+    return LAJU_ERR_SYSTEM;
+  }
   int error = save_aside(table, temporary, now_us, why);
   if (error < 0) return error;
   if (rename(temporary, path) < 0) {
@@ -217,11 +228,5 @@ int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, char
     return error;
   }
   if (sync_directory_of(path) < 0) return explain(why, "cannot sync the directory of", path);
-  return 0;
-}
-
-int laju_snapshot_set_aside(const char *path, char why[LAJU_TEXT_SIZE]) {
-  char kept[PATH_MAX];
-  if (beside(kept, path, ".corrupt") < 0 || rename(path, kept) < 0) return explain(why, "cannot set aside", path);
   return 0;
 }

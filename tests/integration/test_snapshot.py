@@ -1,5 +1,6 @@
 """What a restart remembers."""
 
+import os
 import random
 import signal
 import stat
@@ -128,12 +129,16 @@ def test_sigterm_in_the_middle_of_a_snapshot_leaves_one_whole_file(serve, tmp_pa
         assert_remembered(server)
 
 
-def test_what_cannot_be_a_snapshot_stops_the_start(tmp_path):
-    """A path that is a directory is a mistake to be told, not a damaged file."""
-    server = Server(settings(tmp_path, snapshot={"path": str(tmp_path), "interval": "1s"})).launch()
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_cannot_be_a_snapshot_stops_the_start(tmp_path, make):
+    """A path that is a directory, a pipe or a device is a mistake to be told, not a damaged file to be moved aside."""
+    path = tmp_path / "in-the-way"
+    make(path)
+    server = Server(settings(tmp_path, snapshot={"path": str(path), "interval": "1s"})).launch()
     try:
         assert server.wait() == 1
-        assert str(tmp_path) in server.log()
+        assert str(path) in server.log() and "snapshot" in server.log()
+        assert [p.name for p in tmp_path.iterdir()] == ["in-the-way"]
     finally:
         server.kill()
 
