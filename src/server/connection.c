@@ -105,7 +105,7 @@ static void count_and_close(laju_connection *connection, _Atomic uint64_t *count
 /* Counts what is kept for it now. False: it has grown, and all keep too much. */
 static bool count_kept(laju_connection *connection) {
   laju_connections *all = connection->all;
-  size_t before = connection->kept, now = connection->input.len;
+  size_t before = connection->kept, now = connection->input.cap;
   if (connection->pending != NULL) now += connection->pending->len;
   if (connection->held != NULL) now += connection->held->len;
   connection->kept = now > LAJU_KEPT_FREE ? now - LAJU_KEPT_FREE : 0;

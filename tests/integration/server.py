@@ -37,6 +37,27 @@ def memory_kib(pid, field="VmRSS"):
     return int(re.search(rf"^{field}:\s+(\d+) kB", text, re.M).group(1))
 
 
+def cpu_s(pid):
+    """What a process has used of the CPUs."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def settled_descriptors(pid):
+    """The same once those who have just left are gone."""
+    count, since = descriptors(pid), time.monotonic()
+    while time.monotonic() - since < 0.3:
+        time.sleep(0.02)
+        if (now := descriptors(pid)) != count:
+            count, since = now, time.monotonic()
+    return count
+
+
 class Server:
     """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts both doors on unix sockets."""
 

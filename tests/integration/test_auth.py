@@ -5,7 +5,6 @@ What laju made of a request is seen by the key that it charged: `derive` below i
 
 import base64
 import hashlib
-import os
 import random
 import signal
 import threading
@@ -13,7 +12,7 @@ import time
 
 import pytest
 
-from server import PATIENCE_S, Server, memory_kib
+from server import PATIENCE_S, Server, descriptors, memory_kib, settled_descriptors
 from test_reload import DONE, Told, put
 from wire import RespError
 
@@ -551,10 +550,6 @@ def fill(resp, rule, key, cost):
     assert resp.call("LAJU.CHECK", rule, key, cost)[0] == 1
 
 
-def descriptors(server):
-    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
-
-
 def wait_until(condition, what, patience_s=PATIENCE_S):
     deadline = time.monotonic() + patience_s
     while not condition():
@@ -614,13 +609,13 @@ def test_a_refusal_and_a_shadow_do_not_wait(door, eye, key):
 
 def test_who_goes_away_frees_its_place_but_not_its_token(front, eye, key):
     fill(eye, "slow", key, 40_000_000)
-    before, base = used(eye, "slow", key), descriptors(front)
+    before, base = used(eye, "slow", key), settled_descriptors(front.process.pid)
     clients = [held_call(front, key, "/slow") for _ in range(50)]
-    wait_until(lambda: descriptors(front) == base + 50, "they are not let in")
+    wait_until(lambda: descriptors(front.process.pid) == base + 50, "they are not let in")
     time.sleep(0.2)  # so that their requests are read
     for client in clients:
         client.close()
-    wait_until(lambda: descriptors(front) == base, "they are still there")
+    wait_until(lambda: descriptors(front.process.pid) == base, "they are still there")
     began = time.monotonic()
     left = 60_000_000 - used(eye, "slow", key)
     assert before - used(eye, "slow", key) <= (time.monotonic() - began + 30) * 1_000_000  # what has drained since, and no more

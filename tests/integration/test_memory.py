@@ -1,6 +1,5 @@
 """Memory is what the configuration says."""
 
-import os
 import threading
 import time
 
@@ -8,17 +7,10 @@ import pytest
 
 import law
 from conftest import SANITIZED, plain_only
-from server import Server, memory_kib
+from server import Server, cpu_s, memory_kib
 from wire import Resp
 
 MIB = 1024
-
-
-def cpu_s(pid):
-    """What a process has used of the CPUs."""
-    with open(f"/proc/{pid}/stat") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def answers(client):
