@@ -110,6 +110,13 @@ static bool seen_enough(const search *s, const laju_decision *best) {
   return s->looked >= LAJU_ROOM_FEW && best->remaining > 0;
 }
 
+/* A region of order k may hold 2^k logs, but whoever needs it has made as many admissions as that to get there. */
+static void earn_patience(laju_slab *slab, unsigned order) {
+  unsigned four_regions = 4u << order, most = four_regions > LAJU_ROOM_MANY ? four_regions : LAJU_ROOM_MANY;
+  slab->patience += four_regions > LAJU_ROOM_EARNED ? four_regions : LAJU_ROOM_EARNED;
+  if (slab->patience > most) slab->patience = most;
+}
+
 /* Steps of this many regions come by all of them, once each: it is a prime, and above the number of largest blocks. */
 #define STRIDE UINT64_C(1073741789)
 
@@ -118,8 +125,7 @@ static uint64_t choose_region(search *s) {
   laju_slab *slab = &s->table->slab;
   uint64_t regions = slab->frontier >> s->order, chosen = LAJU_SLAB_NONE;
   laju_decision best, worst;
-  slab->patience += LAJU_ROOM_EARNED;
-  if (slab->patience > LAJU_ROOM_MANY) slab->patience = LAJU_ROOM_MANY;
+  earn_patience(slab, s->order);
   for (uint64_t i = 0; i < regions; i++) {
     uint64_t first = slab->hand++ % regions * STRIDE % regions << s->order;
     if (judge_region(s, first, chosen == LAJU_SLAB_NONE ? NULL : &best, &worst)) {

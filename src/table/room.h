@@ -3,9 +3,10 @@
  * Where nothing large enough is free, logs are evicted: a whole aligned region of the size needed, chosen by the one of its
  * logs that is furthest from fresh. The regions looked at are spread over the slab. A search stops at the first that is
  * fresh all over, otherwise it takes the best of those it saw: once it has looked at LAJU_ROOM_FEW logs where one has
- * something remaining, else when its patience is at an end. Each search earns LAJU_ROOM_EARNED looks and leaves what it did
- * not use to the next ones, up to LAJU_ROOM_MANY: so a flood of logs that are all used up cannot make every search a long
- * one. A log that grows may take in its neighbours' room and stay where it is.
+ * something remaining, else when its patience is at an end. Each search earns LAJU_ROOM_EARNED looks (as many as four
+ * regions can need, where that is more) and leaves what it did not use to the next ones, up to LAJU_ROOM_MANY: so a flood of
+ * logs that are all used up cannot make every search a long one. A log that grows may take in its neighbours' room and stay
+ * where it is.
  *
  * The owners of the logs looked at are locked by trying only: the caller holds buckets of his own.
  */
@@ -18,9 +19,10 @@
 #define LAJU_ROOM_EARNED 64
 #define LAJU_ROOM_MANY 4096
 
-#define LAJU_ROOM_BUSY \
-  1 /* only logs stood in the way whose buckets others hold just now: let go of all locks, start over */
-#define LAJU_ROOM_NONE 2 /* only logs of this same request stand in the way */
+/* Why there is no room: only logs stood in the way whose buckets others hold just now (let go of all locks and start over),
+ * or only logs of this same request. */
+#define LAJU_ROOM_BUSY 1
+#define LAJU_ROOM_NONE 2
 
 typedef struct laju_slot {
   uint64_t bucket;
