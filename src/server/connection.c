@@ -1,4 +1,5 @@
 #include "server/connection.h"
+#include "server/held.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,13 +15,6 @@ typedef struct pending {
   char bytes[];
 } pending;
 
-/* An answer that goes out at its time. While there is one, nothing is parsed. */
-typedef struct held {
-  uv_timer_t timer;
-  size_t len;
-  char bytes[];
-} held;
-
 struct laju_connection {
   union {
     uv_handle_t handle;
@@ -34,8 +28,8 @@ struct laju_connection {
   laju_deadline deadline;
   laju_buffer input; /* bytes not yet consumed; freed while there are none */
   pending *pending;
-  held *held;
-  size_t kept; /* its share of all->kept */
+  laju_held_answer *held; /* while there is one, nothing is parsed */
+  size_t kept;            /* its share of all->kept */
   size_t discarded;
   bool late; /* some of its replies are in the outbox */
   bool reading;
@@ -66,18 +60,11 @@ static void on_gone(uv_handle_t *handle) {
   all->on_closed(all);
 }
 
-static void on_held_gone(uv_handle_t *timer) {
-  free(timer->data);
-}
-
-/* Forgets the answer that is held back. */
 static void drop_held(laju_connection *connection) {
-  held *answer = connection->held;
-  if (answer == NULL) return;
+  if (connection->held == NULL) return;
+  laju_held_answer_free(connection->held);
   connection->held = NULL;
   connection->all->held_count--;
-  answer->timer.data = answer;
-  uv_close((uv_handle_t *)&answer->timer, on_held_gone);
 }
 
 static void close_now(laju_connection *connection) {
@@ -223,10 +210,9 @@ static bool can_answer(const laju_connection *connection) {
 
 /* ---- answers that are held back ------------------------------------------------------------------------------------- */
 
-static void on_hold_over(uv_timer_t *timer) {
-  laju_connection *connection = timer->data;
-  held *answer = connection->held;
-  laju_buffer_add(&connection->all->out, answer->bytes, answer->len);
+static void on_hold_over(void *context) {
+  laju_connection *connection = context;
+  laju_buffer_add(&connection->all->out, connection->held->bytes, connection->held->len);
   drop_held(connection);
   connection->more = connection->input.len > 0;
   flush(connection);
@@ -241,20 +227,15 @@ static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
     laju_count(&all->counters.unheld);
     hold_ms = LAJU_HOLD_MAX_MS;
   }
-  size_t len = all->out.len - from;
-  held *answer = all->held_count < LAJU_HELD_MAX && !all->out.failed ? malloc(sizeof *answer + len) : NULL;
-  if (answer == NULL) {
+  if (all->held_count < LAJU_HELD_MAX && !all->out.failed) {
+    connection->held = laju_held_answer_new(all->loop, all->out.data + from, all->out.len - from, (uint64_t)hold_ms,
+                                            on_hold_over, connection);
+  }
+  if (connection->held == NULL) {
     laju_count(&all->counters.unheld);
     return;
   }
-  answer->len = len;
-  memcpy(answer->bytes, all->out.data + from, len);
   all->out.len = from;
-  uv_timer_init(all->loop, &answer->timer);
-  answer->timer.data = connection;
-  uv_update_time(all->loop); /* the delay counts from now, not from when this turn began */
-  uv_timer_start(&answer->timer, on_hold_over, (uint64_t)hold_ms, 0);
-  connection->held = answer;
   all->held_count++;
 }
 

@@ -152,6 +152,7 @@ static void it_finds_what_trying_one_by_one_finds(void **unused) {
   }
 }
 
+/* Processor time: how long others kept it waiting does not count. */
 static double took_s(const char *before, const char *after, const char *text, size_t len) {
   enum { MANY = 10000, TIMES = 100 };
   static char texts[MANY][64];
@@ -162,9 +163,9 @@ static double took_s(const char *before, const char *after, const char *text, si
   }
   given(all, MANY);
   struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
   for (int i = 0; i < TIMES; i++) laju_pattern_set_find(set, text, len);
-  clock_gettime(CLOCK_MONOTONIC, &end);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
   done();
   return ((double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9) / TIMES;
 }
