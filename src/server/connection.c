@@ -1,11 +1,12 @@
 #include "server/connection.h"
-#include "server/held.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "server/held.h"
 
 /* Replies that the peer has not taken yet. While there are some, nothing is read. */
 typedef struct pending {
