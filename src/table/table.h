@@ -12,7 +12,9 @@
  *   - Sliding logs keep their stamps in a slab beside the buckets: 8 bytes a stamp, from 8 stamps and doubling.
  *
  * Who goes when both buckets are full: what is as good as new; then the largest remaining / limit; among equals the least
- * reset_after. When the slab is full, the log nearest to fresh goes, by the same order. Evictions are counted.
+ * reset_after. When the slab is full, the log nearest to fresh goes, by the same order, of those that a bounded search looks
+ * at (room.h). Evictions are counted. A request whose own keys do not all fit (logs that are larger together than the slab)
+ * is decided all the same; those that do not fit are forgotten at once, and counted.
  *
  * `now_us` is the caller's clock, read once for many calls: microseconds since the epoch, 0 to LAJU_TIME_MAX_US.
  * Keys are 1 to LAJU_KEY_MAX bytes and costs within range: the callers have checked.
@@ -29,8 +31,10 @@ typedef struct laju_table laju_table;
 #define LAJU_TABLE_MEMORY_DEFAULT (UINT64_C(256) << 20)
 
 typedef struct laju_table_options {
-  uint64_t memory_bytes;    /* all of it, logs included; 0: LAJU_TABLE_MEMORY_DEFAULT */
-  uint64_t logs_bytes;      /* the part of it for logs; 0: a quarter */
+  uint64_t memory_bytes; /* all of it, logs included; 0: LAJU_TABLE_MEMORY_DEFAULT */
+  /* The part of it for logs; 0: a quarter. Given out in blocks of 576 KiB (the largest log's 512, and their bookkeeping), at
+   * least one; an eighth of the memory must be left for buckets. */
+  uint64_t logs_bytes;
   const uint64_t *hash_key; /* two words, for tests that repeat; NULL: from the kernel's random numbers */
 } laju_table_options;
 
