@@ -151,6 +151,7 @@ typedef struct laju_limiter laju_limiter;
 typedef struct laju_limiter_options {
   uint64_t memory_bytes; /* bound on what keys take in all; 0: 256 MiB; 1 MiB to 1 TiB. Mapped, used as keys come */
   uint64_t memory_logs_bytes; /* the part of it for sliding logs; 0: a quarter */
+  bool huge_pages;            /* map it in huge pages, where the kernel gives them: faster, and in steps of 2 MiB */
 } laju_limiter_options;
 
 /* Makes an empty limiter. `options` may be NULL. Errors: LAJU_ERR_MEMORY, LAJU_ERR_SYSTEM. */

@@ -28,6 +28,7 @@ typedef struct laju_config {
   uint64_t memory_bytes;
   uint64_t memory_logs_bytes;        /* the part of memory_bytes for sliding logs, never 0 */
   uint32_t memory_logs_percent;      /* memory_logs_bytes follows memory_bytes as this share of it; 0: it was a size */
+  bool huge_pages;                   /* the memory is mapped in huge pages */
   char snapshot_path[LAJU_PATH_MAX]; /* "": no snapshot */
   int64_t snapshot_interval_us;
   bool inline_limits;
@@ -67,7 +68,7 @@ int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]);
 int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]);
 
 /* May what runs by `running` go on by `fresh`? 0, or 1 with `why` naming the first setting of which a change needs a restart:
- * listen, workers, memory, memory_logs, snapshot.path. Rules are not looked at. */
+ * listen, workers, memory, memory_logs, huge_pages, snapshot.path. Rules are not looked at. */
 int laju_config_restart_needed(const laju_config *running, const laju_config *fresh, char why[LAJU_WHY_SIZE]);
 
 /* Where no rule was given: `default`, 100 a minute per key, so that the first request works. 0, or -1 (memory). */

@@ -10,6 +10,7 @@ static const char *first_changed(const laju_config *running, const laju_config *
   if (running->workers != fresh->workers) return "workers";
   if (running->memory_bytes != fresh->memory_bytes) return "memory";
   if (running->memory_logs_bytes != fresh->memory_logs_bytes) return "memory_logs";
+  if (running->huge_pages != fresh->huge_pages) return "huge_pages";
   if (strcmp(running->snapshot_path, fresh->snapshot_path) != 0) return "snapshot.path";
   return NULL;
 }

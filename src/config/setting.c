@@ -78,6 +78,10 @@ static int set_memory_logs(laju_config *config, const char *text, size_t len, ch
   return 0;
 }
 
+static int set_huge_pages(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return laju_value_bool(text, len, &config->huge_pages, why);
+}
+
 static int set_snapshot_path(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
   return laju_value_text(text, len, 0, LAJU_CONFIG_SNAPSHOT_PATH_MAX, config->snapshot_path, why);
 }
@@ -162,6 +166,7 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"workers", LAJU_SETTING_PLAIN, set_workers, NULL},
     {"memory", LAJU_SETTING_TEXT, set_memory, NULL},
     {"memory_logs", LAJU_SETTING_TEXT, set_memory_logs, NULL},
+    {"huge_pages", LAJU_SETTING_PLAIN, set_huge_pages, NULL},
     {"snapshot", LAJU_SETTING_GROUP, NULL, NULL},
     {"snapshot.path", LAJU_SETTING_TEXT, set_snapshot_path, NULL},
     {"snapshot.interval", LAJU_SETTING_TEXT, set_snapshot_interval, NULL},

@@ -17,6 +17,7 @@ int laju_limiter_new(laju_limiter **out, const laju_limiter_options *options) {
   if (options != NULL) {
     table.memory_bytes = options->memory_bytes;
     table.logs_bytes = options->memory_logs_bytes;
+    table.huge_pages = options->huge_pages;
   }
   int error = laju_table_new(&limiter->table, &table);
   if (error < 0) {

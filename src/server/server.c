@@ -250,7 +250,9 @@ static int open_doors(server *self) {
 
 static int make_limiter(server *self) {
   const laju_config *config = self->config;
-  laju_limiter_options options = {.memory_bytes = config->memory_bytes, .memory_logs_bytes = config->memory_logs_bytes};
+  laju_limiter_options options = {.memory_bytes = config->memory_bytes,
+                                  .memory_logs_bytes = config->memory_logs_bytes,
+                                  .huge_pages = config->huge_pages};
   int err = laju_limiter_new(&self->limiter, &options);
   if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
   err = laju_terms_new(&self->terms, self->config);

@@ -63,8 +63,9 @@ int laju_table_new(laju_table **out, const laju_table_options *options) {
   uint64_t bytes = (l.table + l.touched + l.marks + l.slab + l.buckets) * LAJU_PAGE_BYTES;
   unsigned char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return LAJU_ERR_MEMORY;
-  madvise(at, bytes,
-          MADV_NOHUGEPAGE); /* a few keys must not bring in the whole table; where refused, all is right but larger */
+  /* Without being asked for, no huge pages: a few keys would bring in the whole table. Where the kernel does not do as it is
+   * asked, all is right, but larger or slower. */
+  madvise(at, bytes, options->huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 
   laju_table *table = (laju_table *)(void *)at;
   table->hash_key[0] = key[0];

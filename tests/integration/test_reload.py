@@ -329,6 +329,7 @@ RESTARTS = {
     "workers": lambda s: s.update(workers=3),
     "memory": lambda s: s.update(memory="32MiB"),
     "memory_logs": lambda s: s.update(memory_logs="30%"),
+    "huge_pages": lambda s: s.update(huge_pages=True),
     "snapshot.path": lambda s: s.update(snapshot={"path": "/tmp/elsewhere.snap"}),
 }
 

@@ -51,6 +51,8 @@ static void a_door_needs_one(void **state) {
 
 static void threads_and_memory_need_one(void **state) {
   (void)state;
+  set("huge_pages", "true");
+  needs_a_restart("huge_pages: needs a restart");
   set("memory_logs", "26%");
   needs_a_restart("memory_logs: needs a restart");
   set("memory", "1GiB");
