@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "core/decide.h"
+#include "core/rule.h"
 #include "redis/script_text.h"
 
 /* A record of scripts/call.lua, and what its flags mean. */
@@ -14,7 +15,7 @@
 #define FLAG_AT_MOST 2
 #define FLAG_READ_AT_ONCE 4
 
-#define LOG_NUMBERS 5
+#define NUMBERS_MAX 6 /* integers of a check in a reply: those of a log that takes at most n */
 #define BAD_STATE "BADSTATE numbers that no state holds"
 
 int laju_script_init(laju_script *out) {
@@ -130,32 +131,38 @@ void laju_script_call(const laju_script *script, const laju_ask *asks, size_t co
 
 /* ---- replies ---- */
 
-/* The integers of one check's array; false where it is not an array of `count`, each from -1 to 2^53. */
-static bool read_numbers(const redisReply *reply, int64_t *numbers, size_t count) {
-  if (reply->type != REDIS_REPLY_ARRAY || reply->elements != count) return false;
+/* How many integers the script returns for a check. */
+static size_t width_of(const laju_ask *ask) {
+  switch (ask->rule->algorithm) {
+    case LAJU_TOKEN_BUCKET:
+    case LAJU_LEAKY_BUCKET: return 2;
+    case LAJU_SLIDING_WINDOW_LOG: return ask->at_most ? NUMBERS_MAX : NUMBERS_MAX - 1;
+    default: return 3;
+  }
+}
+
+/* False where they are no integers, each from -1 to 2^53. */
+static bool read_numbers(redisReply *const *replies, size_t count, int64_t numbers[NUMBERS_MAX]) {
   for (size_t i = 0; i < count; i++) {
-    const redisReply *number = reply->element[i];
+    const redisReply *number = replies[i];
     if (number->type != REDIS_REPLY_INTEGER || number->integer < -1 || number->integer > LAJU_TIME_MAX_US) return false;
     numbers[i] = number->integer;
   }
   return true;
 }
 
-static bool read_bucket(const redisReply *reply, laju_state *out) {
-  int64_t numbers[2];
-  if (!read_numbers(reply, numbers, 2) || numbers[0] < 0 || numbers[1] < 0) return false;
+static bool read_bucket(const int64_t *numbers, laju_state *out) {
+  if (numbers[0] < 0 || numbers[1] < 0) return false;
   out->bucket.used = (uint64_t)numbers[0];
   out->bucket.last = (uint64_t)numbers[1];
   return true;
 }
 
-static bool read_window(const redisReply *reply, const laju_rule *rule, laju_state *out) {
-  int64_t numbers[3];
-  if (!read_numbers(reply, numbers, 3) || numbers[0] < 0) return false;
+static bool read_window(const int64_t *numbers, const laju_rule *rule, laju_state *out) {
   for (int i = 1; i < 3; i++) {
     if (numbers[i] < 0 || numbers[i] > UINT32_MAX) return false;
   }
-  if (numbers[0] > LAJU_TIME_MAX_US / rule->period) return false; /* its start is no time */
+  if (numbers[0] < 0 || numbers[0] > LAJU_TIME_MAX_US / rule->period) return false; /* its start is no time */
   out->window.window = (uint64_t)numbers[0];
   out->window.curr = (uint32_t)numbers[1];
   out->window.prev = (uint32_t)numbers[2];
@@ -167,13 +174,11 @@ static int64_t wait_us(const laju_rule *rule, int64_t ticks) {
   return ticks > LAJU_WAIT_MAX_US / rule->tick_us ? LAJU_WAIT_MAX_US : ticks * rule->tick_us;
 }
 
-static bool read_log(const redisReply *reply, const laju_ask *ask, laju_answer *out) {
-  int64_t numbers[LOG_NUMBERS + 1] = {0};
-  if (!read_numbers(reply, numbers, LOG_NUMBERS + (ask->at_most ? 1 : 0))) return false;
+static bool read_log(const int64_t *numbers, const laju_ask *ask, laju_answer *out) {
   const laju_rule *rule = ask->rule;
   int64_t allowed = numbers[0], remaining = numbers[1], retry = numbers[2], more = numbers[3], reset = numbers[4];
   if (allowed < 0 || allowed > 1 || remaining < 0 || remaining > rule->capacity || more < 0 || reset < 0) return false;
-  int64_t taken = ask->at_most ? numbers[LOG_NUMBERS] : allowed * ask->cost;
+  int64_t taken = ask->at_most ? numbers[NUMBERS_MAX - 1] : allowed * ask->cost;
   if (taken < 0 || taken > ask->cost) return false;
   out->taken = (uint32_t)taken;
   out->decision = (laju_decision){
@@ -187,12 +192,13 @@ static bool read_log(const redisReply *reply, const laju_ask *ask, laju_answer *
   return true;
 }
 
-static bool read_check(const redisReply *reply, const laju_ask *ask, int64_t now_us, laju_answer *out) {
-  if (ask->rule->algorithm == LAJU_SLIDING_WINDOW_LOG) return read_log(reply, ask, out);
+static bool read_check(redisReply *const *replies, const laju_ask *ask, int64_t now_us, laju_answer *out) {
+  int64_t numbers[NUMBERS_MAX];
+  if (!read_numbers(replies, width_of(ask), numbers)) return false;
+  if (ask->rule->algorithm == LAJU_SLIDING_WINDOW_LOG) return read_log(numbers, ask, out);
   laju_state state;
-  bool ok =
-      ask->rule->algorithm <= LAJU_LEAKY_BUCKET ? read_bucket(reply, &state) : read_window(reply, ask->rule, &state);
-  if (!ok) return false;
+  bool is_bucket = laju_algorithm_is_bucket(ask->rule->algorithm);
+  if (!(is_bucket ? read_bucket(numbers, &state) : read_window(numbers, ask->rule, &state))) return false;
   if (ask->at_most) {
     out->taken = laju_take(ask->rule, &state, now_us, ask->cost, &out->decision);
   } else {
@@ -202,32 +208,37 @@ static bool read_check(const redisReply *reply, const laju_ask *ask, int64_t now
   return true;
 }
 
-static void read_request(redisReply *const *replies, const laju_ask *asks, size_t count, int64_t now_us,
-                         laju_answer *answers) {
+/* Reads one request's checks; returns what follows them. */
+static redisReply *const *read_request(redisReply *const *replies, const laju_ask *asks, size_t count, int64_t now_us,
+                                       laju_answer *answers) {
   const char *error = NULL;
   for (size_t i = 0; i < count; i++) {
     answers[i] = (laju_answer){0};
     const char *problem = NULL;
-    if (replies[i]->type == REDIS_REPLY_ERROR) {
-      problem = replies[i]->str;
-    } else if (!read_check(replies[i], &asks[i], now_us, &answers[i])) {
+    if (replies[0]->type == REDIS_REPLY_ERROR) {
+      problem = replies[0]->str;
+    } else if (!read_check(replies, &asks[i], now_us, &answers[i])) {
       problem = BAD_STATE;
     }
     if (error == NULL) error = problem;
+    replies += width_of(&asks[i]);
   }
-  if (error == NULL) return;
-  for (size_t i = 0; i < count; i++) answers[i] = (laju_answer){.error = error};
+  for (size_t i = 0; i < count && error != NULL; i++) answers[i] = (laju_answer){.error = error};
+  return replies;
 }
 
 int laju_script_read(const redisReply *reply, const laju_ask *asks, size_t count, laju_answer *answers,
                      int64_t *now_us) {
-  if (reply->type != REDIS_REPLY_ARRAY || reply->elements != count + 1) return -1;
+  size_t wanted = 1;
+  for (size_t i = 0; i < count; i++) wanted += width_of(&asks[i]);
+  if (reply->type != REDIS_REPLY_ARRAY || reply->elements != wanted) return -1;
   const redisReply *time = reply->element[0];
   if (time->type != REDIS_REPLY_INTEGER || time->integer < 0 || time->integer > LAJU_TIME_MAX_US) return -1;
+  redisReply *const *replies = reply->element + 1;
   for (size_t i = 0, len; i < count; i += len) {
     len = 1;
     while (asks[i + len - 1].joined && i + len < count) len++;
-    read_request(reply->element + 1 + i, asks + i, len, time->integer, answers + i);
+    replies = read_request(replies, asks + i, len, time->integer, answers + i);
   }
   *now_us = time->integer;
   return 0;

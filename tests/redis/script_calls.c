@@ -322,25 +322,42 @@ static void repeats_on_a_log_are_one_admission(void **unused) {
 
 /* ---- a server that does not write ---- */
 
+/* One key of each algorithm is known before the server stops to write. */
+static void admit_first(void) {
+  for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
+    laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
+    char known[16];
+    snprintf(known, sizeof known, "known:%zu", a);
+    assert_int_equal(ask_at(&rule, known, 4, NOON).decision.remaining, 6);
+  }
+}
+
 static void assert_only_denials_are_answered(const char *word) {
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
-    laju_ask asks[] = {ask_of(&rule, "key", 11), ask_of(&rule, "key", 1), ask_of(&rule, "key", 0),
-                       ask_of(&rule, "key", 1), ask_of(&rule, "other", 1)};
-    asks[3].joined = true;
-    laju_answer answers[5];
-    ask(asks, 5, answers);
+    char known[16];
+    snprintf(known, sizeof known, "known:%zu", a);
+    laju_ask asks[] = {ask_of(&rule, "new", 11), ask_of(&rule, known, 0), ask_of(&rule, "new", 1),
+                       ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, "other", 1),
+                       ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, known, 0)};
+    asks[4].joined = asks[6].joined = true;
+    laju_answer answers[9];
+    ask(asks, 9, answers);
     assert_int_equal(answers[0].decision.retry_after_us, LAJU_NEVER);
-    assert_null(answers[2].error);
-    for (size_t i = 1; i < 5; i++) {
-      if (i != 2) assert_memory_equal(answers[i].error, word, strlen(word));
+    assert_null(answers[1].error);
+    for (size_t i = 2; i < 8; i++) {
+      assert_non_null(answers[i].error);
+      assert_memory_equal(answers[i].error, word, strlen(word));
     }
-    assert_false(exists("key"));
+    assert_null(answers[8].error);
+    assert_int_equal(answers[8].decision.remaining, 6);
+    assert_false(exists("new"));
   }
 }
 
 static void full_memory_charges_nothing(void **unused) {
   (void)unused;
+  admit_first();
   freeReplyObject(store_command(&server, "CONFIG SET maxmemory 1"));
   assert_only_denials_are_answered("OOM");
   freeReplyObject(store_command(&server, "CONFIG SET maxmemory 0"));
@@ -348,6 +365,7 @@ static void full_memory_charges_nothing(void **unused) {
 
 static void a_replica_charges_nothing(void **unused) {
   (void)unused;
+  admit_first();
   freeReplyObject(store_command(&server, "REPLICAOF 127.0.0.1 1"));
   assert_only_denials_are_answered("READONLY");
   freeReplyObject(store_command(&server, "REPLICAOF NO ONE"));

@@ -1,12 +1,10 @@
 -- The law of both buckets, over the variables of call.lua: in `value` (the key's bytes, false where there is none), `now`,
--- `far`, `slot`, the rule's numbers and `tokens`; out `found` (the state as it stood), `allowed` and, where it charges,
--- `next` (the bytes to write) and, where the key's time to live has to be set anew, `live` (for how many ticks).
+-- `far`, `slot`, the rule's numbers and `tokens`; out `first` and `second` (the state as it stood), `allowed` and, where it
+-- charges, `next` (the bytes to write) and, where the key's time to live has to be set anew, `live` (for how many ticks).
 local used, last = 0, -1
 if value then
   used, last = unpack_bytes('<I8I8', value)
-  found = {used, last}
-else
-  found = {0, 0}
+  first, second = used, last
 end
 local at = now
 if last > now and last - now <= far then

@@ -1,11 +1,9 @@
 -- The law of both windows, as bucket.lua's of buckets. State: window, curr, prev. Also in: `window`, the current one's
--- number, and `left`, the ticks until it ends.
+-- number, and `left`, the ticks until it ends; out, `third`.
 local held, curr, prev = -2, 0, 0
 if value then
   held, curr, prev = unpack_bytes('<I8I4I4', value)
-  found = {held, curr, prev}
-else
-  found = {0, 0, 0}
+  first, second, third = held, curr, prev
 end
 local at, remains = window, left
 if held == window - 1 then

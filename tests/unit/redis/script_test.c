@@ -137,8 +137,8 @@ static void a_bucket_is_decided_again_from_what_was_found(void **unused) {
   laju_answer answers[3];
   /* one token stood in the queue at noon; `b` has one place left */
   const char *wire =
-      "*4\r\n:1700006400000000\r\n*2\r\n:600000\r\n:17000064000000\r\n"
-      "*2\r\n:2400000\r\n:17000064000000\r\n*2\r\n:11400000\r\n:17000064000000\r\n";
+      "*7\r\n:1700006400000000\r\n:600000\r\n:17000064000000\r\n:2400000\r\n:17000064000000\r\n"
+      ":11400000\r\n:17000064000000\r\n";
   assert_int_equal(read_wire(wire, asks, 3, answers), 0);
   assert_true(answers[0].decision.allowed);
   assert_int_equal(answers[0].taken, 3);
@@ -158,8 +158,8 @@ static void a_log_is_told_in_ticks(void **unused) {
   asks[2].at_most = true;
   laju_answer answers[3];
   const char *wire =
-      "*4\r\n:1700006400000000\r\n*5\r\n:0\r\n:2\r\n:7\r\n:5\r\n:9\r\n*5\r\n:0\r\n:2\r\n:-1\r\n:5\r\n:9\r\n"
-      "*6\r\n:1\r\n:0\r\n:0\r\n:5\r\n:600000\r\n:2\r\n";
+      "*17\r\n:1700006400000000\r\n:0\r\n:2\r\n:7\r\n:5\r\n:9\r\n:0\r\n:2\r\n:-1\r\n:5\r\n:9\r\n"
+      ":1\r\n:0\r\n:0\r\n:5\r\n:600000\r\n:2\r\n";
   assert_int_equal(read_wire(wire, asks, 3, answers), 0);
   assert_false(answers[0].decision.allowed);
   assert_int_equal(answers[0].decision.limit, 10);
@@ -179,8 +179,8 @@ static void an_error_is_its_whole_requests_and_no_others(void **unused) {
   asks[1].joined = true;
   laju_answer answers[4];
   const char *wire =
-      "*5\r\n:1700006400000000\r\n*3\r\n:0\r\n:0\r\n:0\r\n*3\r\n:0\r\n:0\r\n:0\r\n-WRONGTYPE no\r\n"
-      "*3\r\n:28333440\r\n:4\r\n:0\r\n";
+      "*13\r\n:1700006400000000\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n-WRONGTYPE no\r\n:0\r\n:0\r\n"
+      ":28333440\r\n:4\r\n:0\r\n";
   assert_int_equal(read_wire(wire, asks, 4, answers), 0);
   assert_null(answers[0].error);
   assert_int_equal(answers[0].decision.remaining, 9);
@@ -202,19 +202,20 @@ static void what_is_not_the_scripts_reply_is_refused(void **unused) {
                          "+OK\r\n",
                          ":1700006400000000\r\n",
                          "*0\r\n",
-                         "*2\r\n:1700006400000000\r\n*2\r\n:0\r\n:0\r\n",
-                         "*3\r\n$1\r\n1\r\n*2\r\n:0\r\n:0\r\n*2\r\n:0\r\n:0\r\n",
-                         "*3\r\n:-1\r\n*2\r\n:0\r\n:0\r\n*2\r\n:0\r\n:0\r\n",
-                         "*3\r\n:9007199254740992\r\n*2\r\n:0\r\n:0\r\n*2\r\n:0\r\n:0\r\n"};
+                         "*4\r\n:1700006400000000\r\n:0\r\n:0\r\n:0\r\n",
+                         "*6\r\n:1700006400000000\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+                         "*5\r\n$1\r\n1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+                         "*5\r\n:-1\r\n:0\r\n:0\r\n:0\r\n:0\r\n",
+                         "*5\r\n:9007199254740992\r\n:0\r\n:0\r\n:0\r\n:0\r\n"};
   for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) assert_int_equal(read_wire(wires[i], asks, 2, answers), -1);
 }
 
-static void assert_odd(laju_algorithm algorithm, const char *numbers) {
+static void assert_odd(laju_algorithm algorithm, size_t count, const char *numbers) {
   laju_rule rule = rule_of(algorithm, 10, 0);
   laju_ask one = ask_of(&rule, "a", 1);
   laju_answer answer;
   char wire[256];
-  snprintf(wire, sizeof wire, "*2\r\n:1700006400000000\r\n%s", numbers);
+  snprintf(wire, sizeof wire, "*%zu\r\n:1700006400000000\r\n%s", count + 1, numbers);
   assert_int_equal(read_wire(wire, &one, 1, &answer), 0);
   assert_non_null(answer.error);
   assert_memory_equal(answer.error, "BADSTATE", 8);
@@ -222,18 +223,16 @@ static void assert_odd(laju_algorithm algorithm, const char *numbers) {
 
 static void numbers_outside_a_states_range_are_an_error(void **unused) {
   (void)unused;
-  assert_odd(LAJU_TOKEN_BUCKET, "*2\r\n:-1\r\n:0\r\n");
-  assert_odd(LAJU_TOKEN_BUCKET, "*2\r\n:0\r\n:9007199254740992\r\n");
-  assert_odd(LAJU_TOKEN_BUCKET, "*3\r\n:0\r\n:0\r\n:0\r\n");
-  assert_odd(LAJU_TOKEN_BUCKET, "*2\r\n:0\r\n$1\r\n0\r\n");
-  assert_odd(LAJU_TOKEN_BUCKET, "$3\r\nabc\r\n");
-  assert_odd(LAJU_FIXED_WINDOW, "*3\r\n:150119987580\r\n:0\r\n:0\r\n"); /* begins after all times */
-  assert_odd(LAJU_FIXED_WINDOW, "*3\r\n:0\r\n:4294967296\r\n:0\r\n");
-  assert_odd(LAJU_SLIDING_WINDOW_COUNTER, "*3\r\n:0\r\n:0\r\n:-1\r\n");
-  assert_odd(LAJU_SLIDING_WINDOW_LOG, "*5\r\n:2\r\n:0\r\n:0\r\n:0\r\n:0\r\n");
-  assert_odd(LAJU_SLIDING_WINDOW_LOG, "*5\r\n:1\r\n:11\r\n:0\r\n:0\r\n:0\r\n");
-  assert_odd(LAJU_SLIDING_WINDOW_LOG, "*5\r\n:1\r\n:9\r\n:0\r\n:-1\r\n:0\r\n");
-  assert_odd(LAJU_SLIDING_WINDOW_LOG, "*6\r\n:1\r\n:9\r\n:0\r\n:1\r\n:1\r\n:1\r\n");
+  assert_odd(LAJU_TOKEN_BUCKET, 2, ":-1\r\n:0\r\n");
+  assert_odd(LAJU_TOKEN_BUCKET, 2, ":0\r\n:9007199254740992\r\n");
+  assert_odd(LAJU_TOKEN_BUCKET, 2, ":0\r\n$1\r\n0\r\n");
+  assert_odd(LAJU_TOKEN_BUCKET, 2, "*1\r\n:0\r\n:0\r\n");
+  assert_odd(LAJU_FIXED_WINDOW, 3, ":150119987580\r\n:0\r\n:0\r\n"); /* begins after all times */
+  assert_odd(LAJU_FIXED_WINDOW, 3, ":0\r\n:4294967296\r\n:0\r\n");
+  assert_odd(LAJU_SLIDING_WINDOW_COUNTER, 3, ":0\r\n:0\r\n:-1\r\n");
+  assert_odd(LAJU_SLIDING_WINDOW_LOG, 5, ":2\r\n:0\r\n:0\r\n:0\r\n:0\r\n");
+  assert_odd(LAJU_SLIDING_WINDOW_LOG, 5, ":1\r\n:11\r\n:0\r\n:0\r\n:0\r\n");
+  assert_odd(LAJU_SLIDING_WINDOW_LOG, 5, ":1\r\n:9\r\n:0\r\n:-1\r\n:0\r\n");
 }
 
 int main(void) {
