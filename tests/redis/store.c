@@ -13,6 +13,8 @@
 #define SKIP 77
 #define START_TRIES 1000 /* of 10 ms */
 
+static const store *running; /* stopped by a test that ends early, too */
+
 static void give_up(const char *why) {
   fprintf(stderr, "store: %s\n", why);
   exit(1);
@@ -35,6 +37,7 @@ static void connect_to(store *s, const char *socket) {
     }
     int status;
     if (waitpid(s->pid, &status, WNOHANG) == s->pid) {
+      s->pid = 0;
       if (WIFEXITED(status) && WEXITSTATUS(status) == SKIP) {
         printf("SKIP: no redis-server\n");
         exit(SKIP);
@@ -57,6 +60,22 @@ static void load_script(store *s) {
   freeReplyObject(reply);
 }
 
+static void stop_server(void) {
+  if (running == NULL) return;
+  if (running->pid > 0) {
+    kill(running->pid, SIGTERM);
+    waitpid(running->pid, NULL, 0);
+  }
+  static const char *const files[] = {"redis", "log"};
+  for (size_t i = 0; i < 2; i++) {
+    char path[sizeof running->folder + 16];
+    snprintf(path, sizeof path, "%s/%s", running->folder, files[i]);
+    unlink(path);
+  }
+  rmdir(running->folder);
+  running = NULL;
+}
+
 void store_start(store *s) {
   *s = (store){0};
   snprintf(s->folder, sizeof s->folder, "/tmp/laju-redis-XXXXXX");
@@ -66,6 +85,8 @@ void store_start(store *s) {
   s->pid = fork();
   if (s->pid < 0) give_up("no process");
   if (s->pid == 0) become_server(s->folder, socket);
+  running = s;
+  atexit(stop_server);
   connect_to(s, socket);
   load_script(s);
 }
@@ -73,15 +94,7 @@ void store_start(store *s) {
 void store_stop(store *s) {
   redisFree(s->link);
   laju_buffer_deinit(&s->buffer);
-  kill(s->pid, SIGTERM);
-  waitpid(s->pid, NULL, 0);
-  static const char *const files[] = {"redis", "log"};
-  for (size_t i = 0; i < 2; i++) {
-    char path[sizeof s->folder + 16];
-    snprintf(path, sizeof path, "%s/%s", s->folder, files[i]);
-    unlink(path);
-  }
-  rmdir(s->folder);
+  stop_server();
 }
 
 static redisReply *command(store *s, const char *format, va_list arguments) {
