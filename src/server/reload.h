@@ -17,8 +17,10 @@
 #include "server/server.h"
 #include "server/terms.h"
 
-#define LAJU_RELOAD_POLL_MS 500
-#define LAJU_RELOAD_SETTLE_MS 200
+#define LAJU_RELOAD_POLL_MS 250
+#define LAJU_RELOAD_SETTLE_MS 500
+_Static_assert(LAJU_RELOAD_SETTLE_MS >= 2 * LAJU_RELOAD_POLL_MS,
+               "a file that still changes is seen to before it is read");
 
 typedef struct laju_reload laju_reload;
 

@@ -190,6 +190,22 @@ def test_a_file_that_changes_is_seen(kind):
         told.close()
 
 
+def test_a_file_that_is_still_being_written_is_not_read(serve):
+    """Block YAML that is cut off between two rules is good, and has fewer rules."""
+    server = serve({"rules": [rule(10)]})
+    told = Told(server)
+    listen = json.dumps(server.settings["listen"])
+    with open(server.config_path, "w") as file:
+        file.write(f"listen: {listen}\nworkers: 2\nrules:\n")
+        for i in range(16):
+            file.write(f"- {json.dumps({**rule(30), 'name': f'api-{i}'})}\n")
+            file.flush()
+            time.sleep(0.1)
+    assert "rules=16" in told.line(DONE, "cause=file")
+    told.close()
+    assert limit_of(server, "api-15") == 30
+
+
 # ---- a bad file ----
 
 

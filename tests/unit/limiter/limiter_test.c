@@ -2,11 +2,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "limiter/limiter.h"
+#include "table/snapshot.h"
 
 #define NOON INT64_C(1700000000000000)
 
@@ -132,6 +135,23 @@ static void a_rule_and_its_override_share_a_key_but_not_another_period(void **un
   assert_int_equal(remaining(&other, "k"), 10);
 }
 
+static void time_does_not_begin_before_the_snapshot_that_was_loaded(void **unused) {
+  (void)unused;
+  char path[] = "/tmp/laju-limiter-XXXXXX", why[LAJU_TEXT_SIZE];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  int64_t later_us = laju_limiter_now_us(limiter) + INT64_C(3600000000); /* the clock was set back by an hour since */
+  assert_int_equal(laju_snapshot_save(laju_limiter_table(limiter), path, later_us, why), 0);
+  laju_limiter *after;
+  laju_limiter_options options = {.memory_bytes = 1 << 20};
+  assert_int_equal(laju_limiter_new(&after, &options), 0);
+  assert_int_equal(laju_limiter_load(after, path, why), 0);
+  assert_true(laju_limiter_now_us(after) >= later_us);
+  laju_limiter_free(after);
+  unlink(path);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, init, deinit)
 
 int main(void) {
@@ -143,6 +163,7 @@ int main(void) {
       TEST(each_decision_stands_at_the_place_of_its_check),
       TEST(as_many_shadows_as_there_may_be_checks_pass),
       TEST(a_rule_and_its_override_share_a_key_but_not_another_period),
+      TEST(time_does_not_begin_before_the_snapshot_that_was_loaded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,17 @@ static void a_bad_key_among_many_charges_none(void **state) {
   assert_string_equal(door_ask(&on, "LAJU.PEEK api a"), "*6 :1 :10 :10 :0 :0 :0");
 }
 
+static void a_refused_list_between_others_of_a_pipeline_charges_nothing(void **state) {
+  (void)state;
+  static const char refused[] = "-ERR key '': 1 to 1024 bytes";
+  char expected[200];
+  snprintf(expected, sizeof expected, "*6 :1 :10 :9 :0 :1000 :0 %s %s *6 :1 :10 :8 :0 :2000 :0", refused, refused);
+  assert_string_equal(door_say(&on,
+                               "LAJU.CHECK api k\r\nLAJU.ALL api k 4 api \"\" 1\r\nLAJU.MCHECK api 3 k \"\"\r\n"
+                               "LAJU.CHECK api k\r\n"),
+                      expected);
+}
+
 /* ---- LAJU.RESET ---- */
 
 static void a_reset_needs_a_password_set_or_the_operators_word(void **state) {
@@ -281,10 +292,10 @@ static void no_burst_leaves_one_at_a_time(void **state) {
 static void throttles_of_different_limits_in_one_pipeline_do_not_mix(void **state) {
   (void)state;
   assert_string_equal(door_say(&on,
-                               "CL.THROTTLE a 1 1 1\r\nCL.THROTTLE b 2 1 1\r\nCL.THROTTLE c 2 2 1\r\n"
-                               "CL.THROTTLE d 2 2 2\r\nCL.THROTTLE e 1 1 1\r\nCL.THROTTLE f 1 1 1\r\n"),
-                      "*5 :0 :2 :1 :-1 :1 *5 :0 :3 :2 :-1 :1 *5 :0 :3 :2 :-1 :1 *5 :0 :3 :2 :-1 :1 "
-                      "*5 :0 :2 :1 :-1 :1 *5 :0 :2 :1 :-1 :1");
+                               "CL.THROTTLE a 1 1 10\r\nCL.THROTTLE b 2 1 10\r\nCL.THROTTLE c 2 2 10\r\n"
+                               "CL.THROTTLE d 2 2 20\r\nCL.THROTTLE e 1 1 10\r\nCL.THROTTLE f 1 1 10\r\n"),
+                      "*5 :0 :2 :1 :-1 :10 *5 :0 :3 :2 :-1 :10 *5 :0 :3 :2 :-1 :5 *5 :0 :3 :2 :-1 :10 "
+                      "*5 :0 :2 :1 :-1 :10 *5 :0 :2 :1 :-1 :10");
 }
 
 static void throttle_keys_are_apart_from_rules_keys(void **state) {
@@ -340,6 +351,7 @@ int main(void) {
       DOOR_TEST(a_pipelined_hello_changes_what_follows_it_only),
       DOOR_TEST(a_thousand_keys_are_the_most_in_one_call),
       DOOR_TEST(a_bad_key_among_many_charges_none),
+      DOOR_TEST(a_refused_list_between_others_of_a_pipeline_charges_nothing),
       DOOR_TEST(a_reset_needs_a_password_set_or_the_operators_word),
       DOOR_TEST(a_reset_key_is_as_good_as_new),
       DOOR_TEST(throttle_answers_as_redis_cell_does),
