@@ -198,7 +198,7 @@ static void nil_where_waiting_cannot_help_in_either_protocol(void **state) {
 
 static void a_pipelined_hello_changes_what_follows_it_only(void **state) {
   (void)state;
-  const char *reply = door_say(&on, "LAJU.MCHECK none 1 a\r\nHELLO 3\r\nLAJU.MCHECK none 1 a\r\n");
+  const char *reply = door_pipeline(&on, "LAJU.MCHECK none 1 a\nHELLO 3\nLAJU.MCHECK none 1 a");
   assert_memory_equal(reply, "*1 $-1 %7 $6 server", 19);
   assert_string_equal(reply + strlen(reply) - 4, "*1 _");
 }
@@ -231,10 +231,9 @@ static void a_refused_list_between_others_of_a_pipeline_charges_nothing(void **s
   static const char refused[] = "-ERR key '': 1 to 1024 bytes";
   char expected[200];
   snprintf(expected, sizeof expected, "*6 :1 :10 :9 :0 :1000 :0 %s %s *6 :1 :10 :8 :0 :2000 :0", refused, refused);
-  assert_string_equal(door_say(&on,
-                               "LAJU.CHECK api k\r\nLAJU.ALL api k 4 api \"\" 1\r\nLAJU.MCHECK api 3 k \"\"\r\n"
-                               "LAJU.CHECK api k\r\n"),
-                      expected);
+  assert_string_equal(
+      door_pipeline(&on, "LAJU.CHECK api k\nLAJU.ALL api k 4 api  1\nLAJU.MCHECK api 3 k \nLAJU.CHECK api k"),
+      expected);
 }
 
 /* ---- LAJU.RESET ---- */
@@ -256,7 +255,7 @@ static void a_reset_key_is_as_good_as_new(void **state) {
   (void)state;
   on.terms.resp_admin = true;
   door_ask(&on, "LAJU.CHECK api k 10");
-  assert_string_equal(door_say(&on, "LAJU.RESET api k\r\nLAJU.PEEK api k\r\nLAJU.RESET api k\r\n"),
+  assert_string_equal(door_pipeline(&on, "LAJU.RESET api k\nLAJU.PEEK api k\nLAJU.RESET api k"),
                       ":1 *6 :1 :10 :10 :0 :0 :0 :0");
   assert_string_equal(door_ask(&on, "LAJU.RESET nope k"),
                       "-ERR rule 'nope': no such rule; it must be one of the configuration's");
@@ -291,9 +290,9 @@ static void no_burst_leaves_one_at_a_time(void **state) {
 
 static void throttles_of_different_limits_in_one_pipeline_do_not_mix(void **state) {
   (void)state;
-  assert_string_equal(door_say(&on,
-                               "CL.THROTTLE a 1 1 10\r\nCL.THROTTLE b 2 1 10\r\nCL.THROTTLE c 2 2 10\r\n"
-                               "CL.THROTTLE d 2 2 20\r\nCL.THROTTLE e 1 1 10\r\nCL.THROTTLE f 1 1 10\r\n"),
+  assert_string_equal(door_pipeline(&on,
+                                    "CL.THROTTLE a 1 1 10\nCL.THROTTLE b 2 1 10\nCL.THROTTLE c 2 2 10\n"
+                                    "CL.THROTTLE d 2 2 20\nCL.THROTTLE e 1 1 10\nCL.THROTTLE f 1 1 10"),
                       "*5 :0 :2 :1 :-1 :10 *5 :0 :3 :2 :-1 :10 *5 :0 :3 :2 :-1 :5 *5 :0 :3 :2 :-1 :10 "
                       "*5 :0 :2 :1 :-1 :10 *5 :0 :2 :1 :-1 :10");
 }

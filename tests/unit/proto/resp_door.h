@@ -149,6 +149,25 @@ static inline void door_command(laju_buffer *to, const char *words) {
   }
 }
 
+/* What these commands, one a line, are answered. They come together as arrays, so they share a batch; inline commands, which
+ * door_say takes, have one each. */
+static inline const char *door_pipeline(door *on, const char *lines) {
+  laju_buffer bytes = {0};
+  char words[256];
+  for (const char *at = lines; *at != '\0'; at += *at == '\n') {
+    size_t len = strcspn(at, "\n");
+    assert_true(len < sizeof words);
+    memcpy(words, at, len);
+    words[len] = '\0';
+    door_command(&bytes, words);
+    at += len;
+  }
+  laju_buffer_clear(&on->replies);
+  door_feed(on, bytes.data, bytes.len);
+  laju_buffer_deinit(&bytes);
+  return door_replies(on);
+}
+
 /* What this command is answered. */
 static inline const char *door_ask(door *on, const char *words) {
   laju_buffer bytes = {0};
