@@ -346,6 +346,7 @@ static void tell_end(const server *self) {
 
 /* With the loop made: serves until all workers have ended. */
 static int serve(server *self) {
+  laju_reload_start(&self->reload); /* first: a large snapshot takes a while, and the file may change meanwhile */
   /* Doors are open by now: while a large snapshot loads, those who connect wait instead of being refused. */
   if (laju_keeper_load(&self->keeper) < 0 || start_workers(self) < 0) {
     cut(self);
@@ -355,7 +356,6 @@ static int serve(server *self) {
   }
   atomic_store_explicit(&self->service.stage, LAJU_SERVING, memory_order_relaxed);
   laju_keeper_start(&self->keeper);
-  laju_reload_start(&self->reload);
   uv_timer_start(&self->watch_timer, on_watch, WATCH_MS, WATCH_MS);
   tell_start(self);
   uv_run(&self->loop, UV_RUN_DEFAULT);
