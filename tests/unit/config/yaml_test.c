@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/buffer.h"
 #include "config/config.h"
 
 static laju_config config;
@@ -321,14 +322,23 @@ static void proxies_are_networks_and_unix_sockets(void **state) {
   refused_as("trusted_proxies:\n", "laju.yaml:1:17: trusted_proxies: is empty; leave it out for its default");
 }
 
+/* The text, with a 0 behind it that is no part of it. */
+static const char *ended(laju_buffer *text) {
+  char *end = laju_buffer_reserve(text, 1);
+  assert_non_null(end);
+  *end = '\0';
+  return text->data;
+}
+
 static void a_thousand_proxies_are_taken_and_one_more_is_refused(void **state) {
   (void)state;
-  char text[32 + 12 * (LAJU_CONFIG_TRUSTED_MAX + 1)];
-  size_t len = (size_t)sprintf(text, "trusted_proxies:\n");
-  for (int i = 0; i < LAJU_CONFIG_TRUSTED_MAX; i++) len += (size_t)sprintf(text + len, "- 192.0.2.1\n");
-  accepted(text);
-  sprintf(text + len, "- 192.0.2.1\n");
-  refused(text, "laju.yaml:1026:3: trusted_proxies[1024]: too many; allowed: at most 1024");
+  laju_buffer text = {.data = NULL};
+  laju_buffer_add_text(&text, "trusted_proxies:\n");
+  for (int i = 0; i < LAJU_CONFIG_TRUSTED_MAX; i++) laju_buffer_add_text(&text, "- 192.0.2.1\n");
+  accepted(ended(&text));
+  laju_buffer_add_text(&text, "- 192.0.2.1\n");
+  refused(ended(&text), "laju.yaml:1026:3: trusted_proxies[1024]: too many; allowed: at most 1024");
+  laju_buffer_deinit(&text);
 }
 
 static void prefixes_are_of_at_least_one_bit(void **state) {
@@ -398,22 +408,20 @@ static void broken_text_is_named_with_its_place(void **state) {
 static void depth_is_bounded_by_the_shape(void **state) {
   (void)state;
   enum { DEPTH = 100000 };
-  char *text = malloc(DEPTH + 16);
-  assert_non_null(text);
-  int start = sprintf(text, "workers: ");
-  memset(text + start, '[', DEPTH);
-  text[start + DEPTH] = '\0';
+  laju_buffer text = {.data = NULL};
+  laju_buffer_add_text(&text, "workers: ");
+  for (int i = 0; i < DEPTH; i++) laju_buffer_add_text(&text, "[");
   refused("rules: [[[[]]]]\n", "laju.yaml:1:9: rules[0]: is not a mapping; allowed: {name: api, limit: 100, per: 1m}");
-  refused(text, "laju.yaml:1:10: workers: is a list; allowed: one value");
-  free(text);
+  refused(ended(&text), "laju.yaml:1:10: workers: is a list; allowed: one value");
+  laju_buffer_deinit(&text);
 }
 
 static char *rules_of(size_t count) {
-  char *text = malloc(64 + count * 64);
-  assert_non_null(text);
-  size_t len = (size_t)sprintf(text, "rules:\n");
-  for (size_t i = 0; i < count; i++) len += (size_t)sprintf(text + len, "- {name: r%zu, limit: 1, per: 1s}\n", i);
-  return text;
+  laju_buffer text = {.data = NULL};
+  laju_buffer_add_text(&text, "rules:\n");
+  for (size_t i = 0; i < count; i++) laju_buffer_add_format(&text, "- {name: r%zu, limit: 1, per: 1s}\n", i);
+  ended(&text);
+  return text.data;
 }
 
 static void ten_thousand_rules_are_taken_and_one_more_is_refused(void **state) {

@@ -45,7 +45,7 @@ static inline void door_open(door *on) {
     bool leaky = strstr(lines[i], "leaky") != NULL;
     assert_int_equal(
         laju_rule_init(&rules[i], lines[i], (size_t)(end - lines[i]), leaky ? LAJU_LEAKY_BUCKET : LAJU_TOKEN_BUCKET,
-                       (uint64_t)atol(end + 1), 10000000, 0),
+                       strtoull(end + 1, NULL, 10), 10000000, 0),
         0);
   }
   rules[1].cost = 2;
