@@ -1,36 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "config/yaml_fixture.h"
 
-#include <cmocka.h>
-
-#include "config/config.h"
 #include "core/rule.h"
-
-static laju_config config;
-
-static int init(void **state) {
-  (void)state;
-  laju_config_init(&config);
-  return 0;
-}
-
-static int deinit(void **state) {
-  (void)state;
-  laju_config_deinit(&config);
-  return 0;
-}
-
-static void accepted(const char *text) {
-  char why[LAJU_WHY_SIZE] = "";
-  int error = laju_config_parse(&config, "laju.yaml", text, strlen(text), why);
-  assert_string_equal(why, "");
-  assert_int_equal(error, 0);
-}
 
 /* Refused with a message that begins so, and nothing is changed. */
 static void refused(const char *text, const char *beginning) {

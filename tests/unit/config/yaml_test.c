@@ -1,37 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "config/yaml_fixture.h"
+
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/buffer.h"
-#include "config/config.h"
-
-static laju_config config;
-
-static int init(void **state) {
-  (void)state;
-  laju_config_init(&config);
-  return 0;
-}
-
-static int deinit(void **state) {
-  (void)state;
-  laju_config_deinit(&config);
-  return 0;
-}
-
-static void accepted(const char *text) {
-  char why[LAJU_WHY_SIZE] = "";
-  int error = laju_config_parse(&config, "laju.yaml", text, strlen(text), why);
-  assert_string_equal(why, "");
-  assert_int_equal(error, 0);
-}
 
 /* Refused with this very message, and the configuration is as it was. */
 static void refused(const char *text, const char *message) {
@@ -57,6 +28,7 @@ static void every_key_is_read(void **state) {
       "workers: 4\n"
       "memory: 1GiB\n"
       "memory_logs: 10%\n"
+      "huge_pages: true\n"
       "snapshot: {path: /var/lib/laju/table.snap, interval: 30s}\n"
       "inline_limits: false\n"
       "resp_password: open sesame\n"
@@ -69,6 +41,7 @@ static void every_key_is_read(void **state) {
   assert_int_equal(config.workers, 4);
   assert_int_equal(config.memory_bytes, 1073741824);
   assert_int_equal(config.memory_logs_bytes, 107374182);
+  assert_true(config.huge_pages);
   assert_string_equal(config.snapshot_path, "/var/lib/laju/table.snap");
   assert_int_equal(config.snapshot_interval_us, 30000000);
   assert_false(config.inline_limits);

@@ -2,6 +2,7 @@
 #include "table/shape.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/decide.h"
 #include "core/log.h"
@@ -274,6 +275,38 @@ static void a_sweep_frees_what_is_as_good_as_new_and_nothing_else(void **unused)
   laju_table_free(table);
 }
 
+/* The flags that the kernel keeps for the mapping of this address, or "" where it tells none. */
+static void mapping_flags(const void *at, char *flags, size_t size) {
+  FILE *file = fopen("/proc/self/smaps", "r");
+  char line[512];
+  bool inside = false;
+  flags[0] = '\0';
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    unsigned long long from, to;
+    if (sscanf(line, "%llx-%llx ", &from, &to) == 2) inside = (uintptr_t)at >= from && (uintptr_t)at < to;
+    if (inside && strncmp(line, "VmFlags:", 8) == 0) snprintf(flags, size, "%s", line + 8);
+  }
+  if (file != NULL) fclose(file);
+}
+
+static void huge_pages_are_asked_for_only_where_wanted(void **unused) {
+  (void)unused;
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) < 0) return; /* this kernel has none to ask for */
+  for (int wanted = 0; wanted <= 1; wanted++) {
+    laju_table_options options = {.memory_bytes = 8 * MIB, .huge_pages = wanted == 1};
+    laju_rule rule = rule_of("api", LAJU_TOKEN_BUCKET, 1, SECOND);
+    laju_table *table;
+    char flags[512];
+    assert_int_equal(laju_table_new(&table, &options), 0);
+    mapping_flags(table, flags, sizeof flags);
+    assert_true((strstr(flags, " hg") != NULL) == (wanted == 1));
+    assert_true((strstr(flags, " nh") != NULL) == (wanted == 0));
+    assert_true(decide(table, &rule, "ann", 1, NOON).allowed);
+    assert_false(decide(table, &rule, "ann", 1, NOON).allowed);
+    laju_table_free(table);
+  }
+}
+
 /* More different limits than there are ids for: the first rule's id is another's by then, by whose measure its key looks as
  * good as new. */
 static void a_limited_key_stays_limited_when_its_shapes_id_is_recycled(void **unused) {
@@ -292,6 +325,7 @@ static void a_limited_key_stays_limited_when_its_shapes_id_is_recycled(void **un
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(huge_pages_are_asked_for_only_where_wanted),
       cmocka_unit_test(a_limited_key_stays_limited_when_its_shapes_id_is_recycled),
       cmocka_unit_test(memory_outside_its_range_is_refused),
       cmocka_unit_test(memory_is_shared_out_and_never_more_than_asked_for),
