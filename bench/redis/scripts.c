@@ -137,10 +137,10 @@ static void add_plain(laju_buffer *to, const operation *op, const char *return_1
 }
 
 static void add_call(laju_buffer *to, const operation *op) {
-  laju_ask asks[BATCH];
+  laju_script_ask asks[BATCH];
   for (size_t i = 0; i < op->batch; i++) {
     size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - rules), k = random_below(KEYS);
-    asks[i] = (laju_ask){.rule = &rules[r], .name = names[r][k], .name_len = name_lens[r][k], .cost = 1};
+    asks[i] = (laju_script_ask){.rule = &rules[r], .name = names[r][k], .name_len = name_lens[r][k], .cost = 1};
   }
   laju_script_call(&script, asks, op->batch, NULL, to);
 }

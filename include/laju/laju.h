@@ -92,6 +92,15 @@ LAJU_API const char *laju_algorithm_name(laju_algorithm algorithm);
 /* Finds an algorithm by its name (not terminated by 0). LAJU_ERR_ALGORITHM where there is none. */
 LAJU_API int laju_algorithm_find(const char *name, size_t len, laju_algorithm *out);
 
+/* Where a rule is decided, and by what when the shared store does not answer. The daemon's alone: liblaju has no shared store,
+ * and decides every rule by its own table. */
+typedef enum laju_mode { LAJU_EMBEDDED, LAJU_EXACT } laju_mode;
+typedef enum laju_on_store_error {
+  LAJU_STORE_ERROR_ALLOW,
+  LAJU_STORE_ERROR_DENY,
+  LAJU_STORE_ERROR_LOCAL
+} laju_on_store_error;
+
 /* A rule, ready to decide with. Made by laju_rule_init or laju_rule_parse; read its members, do not write them. */
 typedef struct laju_rule {
   uint64_t id[2];    /* names (name, algorithm, period): what a key's state belongs to, beside the key */
@@ -100,8 +109,12 @@ typedef struct laju_rule {
   uint32_t limit;    /* tokens per period */
   uint32_t capacity; /* the most that can be taken at once: burst for buckets, else limit; 0 where limit is 0 */
   laju_algorithm algorithm;
-  uint32_t cost; /* what a check costs where it does not say; 1 after init */
-  bool shadow;   /* decided and charged as a request of its own, but refuses nothing; false after init */
+  uint32_t cost;                      /* what a check costs where it does not say; 1 after init */
+  laju_mode mode;                     /* LAJU_EMBEDDED after init */
+  laju_on_store_error on_store_error; /* LAJU_STORE_ERROR_ALLOW after init */
+  bool shadow;  /* decided and charged as a request of its own, but refuses nothing; false after init */
+  bool secret;  /* the shared store never sees its keys' text; false after init */
+  bool grouped; /* its keys' names in the shared store carry a group; false after init */
   char name[LAJU_NAME_MAX + 1];
 } laju_rule;
 
@@ -127,6 +140,13 @@ typedef struct laju_check {
   uint32_t cost; /* tokens; 0 peeks: always allowed, answers, changes nothing */
 } laju_check;
 
+/* What a decision rests on. liblaju's are all LAJU_DECIDED. */
+typedef enum laju_basis {
+  LAJU_DECIDED,  /* the key's state */
+  LAJU_FALLBACK, /* the rule's on_store_error: the shared store did not answer */
+  LAJU_UNASKED,  /* nothing: another check of the request was refused before the shared store was asked */
+} laju_basis;
+
 typedef struct laju_decision {
   int64_t retry_after_us; /* a denial: the least wait after which the same check passes, or LAJU_NEVER; else 0 */
   int64_t more_after_us;  /* the least wait after which `remaining` is larger; 0 where it is the limit already */
@@ -135,6 +155,7 @@ typedef struct laju_decision {
   uint32_t limit;         /* the rule's capacity */
   uint32_t remaining;     /* the largest cost that would be admitted now, after this decision; <= limit */
   bool allowed;
+  laju_basis basis;
 } laju_decision;
 
 /* Which of two decisions of one request its client should be told of: true where `a` is strictly the tighter. Among

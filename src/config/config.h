@@ -6,6 +6,7 @@
 #ifndef LAJU_CONFIG_CONFIG_H
 #define LAJU_CONFIG_CONFIG_H
 
+#include "base/store_url.h"
 #include "config/policy.h"
 
 #define LAJU_ADDRESS_MAX 256 /* bytes of a listen address */
@@ -20,6 +21,20 @@
 #define LAJU_CONFIG_SNAPSHOT_PATH_MAX 1000 /* leaves room for the names beside it */
 #define LAJU_CONFIG_INTERVAL_MIN_US INT64_C(100000)
 #define LAJU_CONFIG_INTERVAL_MAX_US INT64_C(86400000000)
+
+/* store: where the shared store is, and how long it may take. */
+typedef struct laju_config_store {
+  laju_store_url url;                                                          /* kind NONE: there is none */
+  char tls_ca[LAJU_PATH_MAX], tls_cert[LAJU_PATH_MAX], tls_key[LAJU_PATH_MAX]; /* "": none */
+  char tls_server_name[LAJU_STORE_HOST_MAX + 1];                               /* "": the host's name */
+  int64_t timeout_us, connect_timeout_us;
+  uint32_t pool;         /* connections of a worker to each server */
+  uint32_t max_inflight; /* checks of a worker that may wait for it */
+  char prefix[64 + 1];   /* of all keys' names */
+  bool transaction;      /* atomicity: transaction */
+  bool deny_cache;
+  uint32_t nodes; /* how many share it; 0: counted from the store */
+} laju_config_store;
 
 typedef struct laju_config {
   char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", ... as config/address.h reads it, never a name; "" is off */
@@ -40,7 +55,8 @@ typedef struct laju_config {
   uint8_t ip_prefix_v4, ip_prefix_v6; /* bits of an address that make one client: 1 to 32, 1 to 128 */
   bool show_x_ratelimit, show_ratelimit;
   bool reset_is_delta; /* headers: {reset: delta} */
-  laju_policy *rules;  /* `rule_count`, owned */
+  laju_config_store store;
+  laju_policy *rules; /* `rule_count`, owned */
   size_t rule_count;
 } laju_config;
 

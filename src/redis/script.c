@@ -62,33 +62,33 @@ void laju_script_load(laju_buffer *to) {
   add_bulk(to, laju_script_text, laju_script_text_len);
 }
 
-static bool same_record(const laju_ask *a, const laju_ask *b) {
+static bool same_record(const laju_script_ask *a, const laju_script_ask *b) {
   const laju_rule *x = a->rule, *y = b->rule;
   if (a->cost != b->cost || a->at_most != b->at_most || a->joined != b->joined) return false;
   return x == y || (x->algorithm == y->algorithm && x->period == y->period && x->tick_us == y->tick_us &&
                     x->limit == y->limit && x->capacity == y->capacity);
 }
 
-static size_t run_length(const laju_ask *asks, size_t count) {
+static size_t run_length(const laju_script_ask *asks, size_t count) {
   size_t run = 1;
   while (run < count && same_record(&asks[0], &asks[run])) run++;
   return run;
 }
 
-static size_t count_records(const laju_ask *asks, size_t count) {
+static size_t count_records(const laju_script_ask *asks, size_t count) {
   size_t records = 0;
   for (size_t i = 0; i < count; i += run_length(asks + i, count - i)) records++;
   return records;
 }
 
-static bool all_small(const laju_ask *asks, size_t count) {
+static bool all_small(const laju_script_ask *asks, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (asks[i].rule->algorithm == LAJU_SLIDING_WINDOW_LOG) return false;
   }
   return true;
 }
 
-static void put_record(char *to, const laju_ask *ask, size_t run, bool read_at_once) {
+static void put_record(char *to, const laju_script_ask *ask, size_t run, bool read_at_once) {
   const laju_rule *rule = ask->rule;
   to[0] = (char)rule->algorithm;
   to[1] = (char)((ask->joined ? FLAG_JOINED : 0) | (ask->at_most ? FLAG_AT_MOST : 0) |
@@ -102,7 +102,7 @@ static void put_record(char *to, const laju_ask *ask, size_t run, bool read_at_o
   laju_store32(to + 20, ask->cost);
 }
 
-static void add_records(laju_buffer *to, const laju_ask *asks, size_t count) {
+static void add_records(laju_buffer *to, const laju_script_ask *asks, size_t count) {
   size_t size = RECORD_SIZE * count_records(asks, count);
   add_bulk_head(to, '$', size);
   char *at = laju_buffer_reserve(to, size + 2);
@@ -116,7 +116,7 @@ static void add_records(laju_buffer *to, const laju_ask *asks, size_t count) {
   to->len += size + 2;
 }
 
-void laju_script_call(const laju_script *script, const laju_ask *asks, size_t count, const laju_script_pin *pin,
+void laju_script_call(const laju_script *script, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to) {
   bool pin_time = pin != NULL, pin_life = pin_time && pin->px_ms > 0;
   add_bulk_head(to, '*', 4 + count + pin_time + pin_life);
@@ -132,7 +132,7 @@ void laju_script_call(const laju_script *script, const laju_ask *asks, size_t co
 /* ---- replies ---- */
 
 /* How many integers the script returns for a check. */
-static size_t width_of(const laju_ask *ask) {
+static size_t width_of(const laju_script_ask *ask) {
   switch (ask->rule->algorithm) {
     case LAJU_TOKEN_BUCKET:
     case LAJU_LEAKY_BUCKET: return 2;
@@ -174,7 +174,7 @@ static int64_t wait_us(const laju_rule *rule, int64_t ticks) {
   return ticks > LAJU_WAIT_MAX_US / rule->tick_us ? LAJU_WAIT_MAX_US : ticks * rule->tick_us;
 }
 
-static bool read_log(const int64_t *numbers, const laju_ask *ask, laju_answer *out) {
+static bool read_log(const int64_t *numbers, const laju_script_ask *ask, laju_script_answer *out) {
   const laju_rule *rule = ask->rule;
   int64_t allowed = numbers[0], remaining = numbers[1], retry = numbers[2], more = numbers[3], reset = numbers[4];
   if (allowed < 0 || allowed > 1 || remaining < 0 || remaining > rule->capacity || more < 0 || reset < 0) return false;
@@ -192,13 +192,15 @@ static bool read_log(const int64_t *numbers, const laju_ask *ask, laju_answer *o
   return true;
 }
 
-static bool read_check(redisReply *const *replies, const laju_ask *ask, int64_t now_us, laju_answer *out) {
+static bool read_check(redisReply *const *replies, const laju_script_ask *ask, int64_t now_us,
+                       laju_script_answer *out) {
   int64_t numbers[NUMBERS_MAX];
   if (!read_numbers(replies, width_of(ask), numbers)) return false;
   if (ask->rule->algorithm == LAJU_SLIDING_WINDOW_LOG) return read_log(numbers, ask, out);
   laju_state state;
   bool is_bucket = laju_algorithm_is_bucket(ask->rule->algorithm);
   if (!(is_bucket ? read_bucket(numbers, &state) : read_window(numbers, ask->rule, &state))) return false;
+  out->found = state;
   if (ask->at_most) {
     out->taken = laju_take(ask->rule, &state, now_us, ask->cost, &out->decision);
   } else {
@@ -209,11 +211,11 @@ static bool read_check(redisReply *const *replies, const laju_ask *ask, int64_t 
 }
 
 /* Reads one request's checks; returns what follows them. */
-static redisReply *const *read_request(redisReply *const *replies, const laju_ask *asks, size_t count, int64_t now_us,
-                                       laju_answer *answers) {
+static redisReply *const *read_request(redisReply *const *replies, const laju_script_ask *asks, size_t count,
+                                       int64_t now_us, laju_script_answer *answers) {
   const char *error = NULL;
   for (size_t i = 0; i < count; i++) {
-    answers[i] = (laju_answer){0};
+    answers[i] = (laju_script_answer){0};
     const char *problem = NULL;
     if (replies[0]->type == REDIS_REPLY_ERROR) {
       problem = replies[0]->str;
@@ -223,11 +225,11 @@ static redisReply *const *read_request(redisReply *const *replies, const laju_as
     if (error == NULL) error = problem;
     replies += width_of(&asks[i]);
   }
-  for (size_t i = 0; i < count && error != NULL; i++) answers[i] = (laju_answer){.error = error};
+  for (size_t i = 0; i < count && error != NULL; i++) answers[i] = (laju_script_answer){.error = error};
   return replies;
 }
 
-int laju_script_read(const redisReply *reply, const laju_ask *asks, size_t count, laju_answer *answers,
+int laju_script_read(const redisReply *reply, const laju_script_ask *asks, size_t count, laju_script_answer *answers,
                      int64_t *now_us) {
   size_t wanted = 1;
   for (size_t i = 0; i < count; i++) wanted += width_of(&asks[i]);

@@ -20,6 +20,7 @@
 #include <laju/laju.h>
 
 #include "base/buffer.h"
+#include "core/state.h"
 
 /* Checks of one call. More than about 50 gain nothing, and the server does nothing else meanwhile. */
 #define LAJU_SCRIPT_CHECKS_MAX 1024
@@ -35,14 +36,14 @@ int laju_script_init(laju_script *out);
 void laju_script_load(laju_buffer *to);
 
 /* One check, as a call carries it. A request is a run of asks that are `joined`, and the one after them. */
-typedef struct laju_ask {
+typedef struct laju_script_ask {
   const laju_rule *rule;
   const char *name; /* the key's name (redis/keys.h) */
   uint32_t name_len;
   uint32_t cost;
   bool at_most; /* takes what remains, if that is less than the cost: 0 to `cost` tokens, always allowed */
   bool joined;  /* belongs to the same request as the next ask; never on a call's last */
-} laju_ask;
+} laju_script_ask;
 
 /* For tests: the time that the script takes for Redis' own, and a time to live in place of the rule's (0: the rule's). */
 typedef struct laju_script_pin {
@@ -51,19 +52,20 @@ typedef struct laju_script_pin {
 } laju_script_pin;
 
 /* Appends an EVALSHA of 1 to LAJU_SCRIPT_CHECKS_MAX asks. `pin` is NULL outside tests. */
-void laju_script_call(const laju_script *script, const laju_ask *asks, size_t count, const laju_script_pin *pin,
+void laju_script_call(const laju_script *script, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to);
 
-typedef struct laju_answer {
+typedef struct laju_script_answer {
   const char *error;      /* the store's words where this ask's request was not decided (nothing charged); else NULL */
   laju_decision decision; /* as it answered at its turn; all zeros beside an error */
+  laju_state found;       /* what it was decided on; zeros for a log */
   uint32_t taken;         /* tokens charged if the whole request was allowed: the cost, or less where `at_most` */
-} laju_answer;
+} laju_script_answer;
 
 /* Reads the reply to a call of these asks: an answer for each, and the time by Redis' clock that they were decided at. The
  * errors' words are the reply's, and live as long. 0, or -1 where the reply is not one of the script's: the command failed
  * as a whole (`reply->type` is REDIS_REPLY_ERROR) or something else answers there. */
-int laju_script_read(const redisReply *reply, const laju_ask *asks, size_t count, laju_answer *answers,
+int laju_script_read(const redisReply *reply, const laju_script_ask *asks, size_t count, laju_script_answer *answers,
                      int64_t *now_us);
 
 #endif

@@ -10,7 +10,7 @@
 #define NUMBER_MAX 99999
 
 static laju_rule rules[ASKS];
-static laju_ask asks[ASKS];
+static laju_script_ask asks[ASKS];
 
 static void make_asks(void) {
   static const uint64_t limits[] = {10, 0, 60000};
@@ -18,7 +18,8 @@ static void make_asks(void) {
   for (size_t i = 0; i < ASKS; i++) {
     laju_algorithm algorithm = (laju_algorithm)(i % LAJU_ALGORITHMS);
     if (laju_rule_init(&rules[i], "fuzz", 4, algorithm, limits[i % 3], periods[i % 3], 0) < 0) abort();
-    asks[i] = (laju_ask){.rule = &rules[i], .name = "k", .name_len = 1, .cost = (uint32_t)i, .at_most = i % 4 == 3};
+    asks[i] =
+        (laju_script_ask){.rule = &rules[i], .name = "k", .name_len = 1, .cost = (uint32_t)i, .at_most = i % 4 == 3};
     asks[i].joined = i == 5 || i == 6;
   }
 }
@@ -35,7 +36,7 @@ static bool announces_too_much(const uint8_t *bytes, size_t len) {
   return false;
 }
 
-static void check(const laju_answer *answer, const laju_ask *ask) {
+static void check(const laju_script_answer *answer, const laju_script_ask *ask) {
   const laju_decision *d = &answer->decision;
   if (answer->error != NULL) {
     if (d->allowed || answer->taken != 0) abort();
@@ -48,7 +49,7 @@ static void check(const laju_answer *answer, const laju_ask *ask) {
 }
 
 static void read_as(const redisReply *reply, size_t from, size_t count) {
-  laju_answer answers[ASKS];
+  laju_script_answer answers[ASKS];
   int64_t now_us;
   if (laju_script_read(reply, asks + from, count, answers, &now_us) < 0) return;
   if (now_us < 0 || now_us > LAJU_TIME_MAX_US) abort();

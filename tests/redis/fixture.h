@@ -48,14 +48,14 @@ static inline laju_rule rule_of(laju_algorithm algorithm, uint64_t limit, int64_
   return rule;
 }
 
-static inline laju_ask ask_of(const laju_rule *rule, const char *name, uint32_t cost) {
-  return (laju_ask){.rule = rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = cost};
+static inline laju_script_ask ask_of(const laju_rule *rule, const char *name, uint32_t cost) {
+  return (laju_script_ask){.rule = rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = cost};
 }
 
 /* One request of one check, at a time of the test's, with the rule's own time to live. */
-static inline laju_answer ask_at(const laju_rule *rule, const char *name, uint32_t cost, int64_t now_us) {
-  laju_ask ask = ask_of(rule, name, cost);
-  laju_answer answer;
+static inline laju_script_answer ask_at(const laju_rule *rule, const char *name, uint32_t cost, int64_t now_us) {
+  laju_script_ask ask = ask_of(rule, name, cost);
+  laju_script_answer answer;
   store_ask(&server, &ask, 1, &(laju_script_pin){.now_us = now_us}, &answer);
   return answer;
 }

@@ -3,7 +3,7 @@
 
 #include "vectors/keeper.h"
 
-static int64_t ask(const laju_ask *asks, size_t count, laju_answer *answers) {
+static int64_t ask(const laju_script_ask *asks, size_t count, laju_script_answer *answers) {
   return store_ask(&server, asks, count, &(laju_script_pin){.now_us = NOON}, answers);
 }
 
@@ -35,8 +35,8 @@ static int64_t redis_now_us(void) {
 static void the_time_is_redis_own(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, MINUTE, 0);
-  laju_ask one = ask_of(&rule, "key", 1);
-  laju_answer answer;
+  laju_script_ask one = ask_of(&rule, "key", 1);
+  laju_script_answer answer;
   int64_t before = redis_now_us();
   int64_t now_us = store_ask(&server, &one, 1, NULL, &answer);
   assert_in_range(now_us, before, redis_now_us());
@@ -50,7 +50,7 @@ static void the_eleventh_of_ten_is_refused(void **unused) {
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
     for (int i = 1; i <= 11; i++) {
-      laju_answer answer = ask_at(&rule, "key", 1, NOON);
+      laju_script_answer answer = ask_at(&rule, "key", 1, NOON);
       assert_int_equal(answer.decision.allowed, i <= 10);
       assert_int_equal(answer.taken, i <= 10);
     }
@@ -62,8 +62,8 @@ static void the_same_key_in_one_batch_is_one_key(void **unused) {
   (void)unused;
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0), other = rule_of(LAJU_FIXED_WINDOW, 5, MINUTE, 0);
-    laju_ask asks[22];
-    laju_answer answers[22];
+    laju_script_ask asks[22];
+    laju_script_answer answers[22];
     for (size_t i = 0; i < 22; i++) asks[i] = i % 2 ? ask_of(&other, "other", 0) : ask_of(&rule, "key", 1);
     ask(asks, 22, answers);
     for (size_t i = 0; i < 22; i++) {
@@ -78,9 +78,9 @@ static void all_are_charged_or_none(void **unused) {
   (void)unused;
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule wide = rule_of(every_algorithm[a], 10, MINUTE, 0), narrow = rule_of(every_algorithm[a], 2, MINUTE, 0);
-    laju_answer answers[2];
+    laju_script_answer answers[2];
     for (int i = 1; i <= 3; i++) {
-      laju_ask asks[] = {ask_of(&wide, "wide", 1), ask_of(&narrow, "narrow", 1)};
+      laju_script_ask asks[] = {ask_of(&wide, "wide", 1), ask_of(&narrow, "narrow", 1)};
       asks[0].joined = true;
       ask(asks, 2, answers);
       assert_true(answers[0].decision.allowed); /* as it answered at its turn */
@@ -96,8 +96,8 @@ static void repeats_see_what_the_earlier_would_leave(void **unused) {
   (void)unused;
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
-    laju_ask asks[4];
-    laju_answer answers[4];
+    laju_script_ask asks[4];
+    laju_script_answer answers[4];
     for (size_t i = 0; i < 4; i++) asks[i] = ask_of(&rule, "key", i == 2 ? 5 : 3);
     for (size_t i = 0; i < 3; i++) asks[i].joined = true;
     ask(asks, 4, answers); /* 3 and 3 of 10 pass, 5 does not, 3 more would */
@@ -134,11 +134,11 @@ static void at_most_takes_what_there_is(void **unused) {
   (void)unused;
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0), none = rule_of(every_algorithm[a], 0, MINUTE, 0);
-    laju_ask asks[4];
+    laju_script_ask asks[4];
     for (size_t i = 0; i < 3; i++) asks[i] = ask_of(&rule, "key", i == 0 ? 6 : LAJU_TOKENS_MAX);
     asks[3] = ask_of(&none, "none", 3);
     for (size_t i = 0; i < 4; i++) asks[i].at_most = true;
-    laju_answer answers[4];
+    laju_script_answer answers[4];
     ask(asks, 4, answers);
     const uint32_t taken[] = {6, 4, 0, 0}, remaining[] = {4, 0, 0, 0};
     for (size_t i = 0; i < 4; i++) {
@@ -152,8 +152,8 @@ static void at_most_takes_what_there_is(void **unused) {
 
 static void a_call_of_the_largest_size_is_decided(void **unused) {
   (void)unused;
-  static laju_ask asks[LAJU_SCRIPT_CHECKS_MAX];
-  static laju_answer answers[LAJU_SCRIPT_CHECKS_MAX];
+  static laju_script_ask asks[LAJU_SCRIPT_CHECKS_MAX];
+  static laju_script_answer answers[LAJU_SCRIPT_CHECKS_MAX];
   static char names[LAJU_SCRIPT_CHECKS_MAX][16];
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, MINUTE, 0), log = rule_of(LAJU_SLIDING_WINDOW_LOG, 10, MINUTE, 0);
   for (size_t i = 0; i < LAJU_SCRIPT_CHECKS_MAX; i++) {
@@ -195,10 +195,10 @@ static void a_key_of_another_type_answers_its_own_request_alone(void **unused) {
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
     freeReplyObject(store_command(&server, "RPUSH list 1"));
-    laju_ask asks[] = {ask_of(&rule, "before", 1), ask_of(&rule, "first", 1), ask_of(&rule, "list", 1),
-                       ask_of(&rule, "last", 1), ask_of(&rule, "after", 1)};
+    laju_script_ask asks[] = {ask_of(&rule, "before", 1), ask_of(&rule, "first", 1), ask_of(&rule, "list", 1),
+                              ask_of(&rule, "last", 1), ask_of(&rule, "after", 1)};
     asks[1].joined = asks[2].joined = true;
-    laju_answer answers[5];
+    laju_script_answer answers[5];
     ask(asks, 5, answers);
     for (size_t i = 1; i < 4; i++) {
       assert_non_null(answers[i].error);
@@ -218,8 +218,8 @@ static void assert_bytes_refused(laju_algorithm algorithm, const void *bytes, si
   laju_rule rule = rule_of(algorithm, 10, MINUTE, 0);
   empty(NULL);
   store_bytes("odd", bytes, len);
-  laju_ask asks[] = {ask_of(&rule, "before", 1), ask_of(&rule, "odd", 1), ask_of(&rule, "after", 1)};
-  laju_answer answers[3];
+  laju_script_ask asks[] = {ask_of(&rule, "before", 1), ask_of(&rule, "odd", 1), ask_of(&rule, "after", 1)};
+  laju_script_answer answers[3];
   ask(asks, 3, answers);
   assert_null(answers[0].error);
   assert_non_null(answers[1].error);
@@ -270,7 +270,7 @@ static void a_state_that_c_wrote_goes_on(void **unused) {
     free(bytes);
 
     keeper_check(&k, &rule, NOON, 7, &wanted);
-    laju_answer answer = ask_at(&rule, "key", 7, NOON);
+    laju_script_answer answer = ask_at(&rule, "key", 7, NOON);
     assert_int_equal(answer.decision.remaining, wanted.remaining);
     assert_int_equal(answer.decision.reset_after_us, wanted.reset_after_us);
     bytes = keeper_bytes(&k, &rule, &len);
@@ -290,7 +290,7 @@ static void the_longest_ring_is_kept_as_c_keeps_it(void **unused) {
     int64_t now_us = NOON + (int64_t)i * 9 * SECOND;
     laju_decision wanted;
     keeper_check(&k, &rule, now_us, costs[i], &wanted);
-    laju_answer answer = ask_at(&rule, "key", costs[i], now_us);
+    laju_script_answer answer = ask_at(&rule, "key", costs[i], now_us);
     assert_null(answer.error);
     assert_memory_equal(&answer.decision, &wanted, offsetof(laju_decision, allowed)); /* behind it is padding */
     assert_int_equal(answer.decision.allowed, wanted.allowed);
@@ -305,8 +305,8 @@ static void the_longest_ring_is_kept_as_c_keeps_it(void **unused) {
 static void repeats_on_a_log_are_one_admission(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_SLIDING_WINDOW_LOG, 100, MINUTE, 0);
-  laju_ask asks[3];
-  laju_answer answers[3];
+  laju_script_ask asks[3];
+  laju_script_answer answers[3];
   for (size_t i = 0; i < 3; i++) asks[i] = ask_of(&rule, "key", 5);
   asks[0].joined = asks[1].joined = true;
   ask(asks, 3, answers);
@@ -337,11 +337,11 @@ static void assert_only_denials_are_answered(const char *word) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
     char known[16];
     snprintf(known, sizeof known, "known:%zu", a);
-    laju_ask asks[] = {ask_of(&rule, "new", 11), ask_of(&rule, known, 0), ask_of(&rule, "new", 1),
-                       ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, "other", 1),
-                       ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, known, 0)};
+    laju_script_ask asks[] = {ask_of(&rule, "new", 11), ask_of(&rule, known, 0), ask_of(&rule, "new", 1),
+                              ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, "other", 1),
+                              ask_of(&rule, known, 1),  ask_of(&rule, "new", 1), ask_of(&rule, known, 0)};
     asks[4].joined = asks[6].joined = true;
-    laju_answer answers[9];
+    laju_script_answer answers[9];
     ask(asks, 9, answers);
     assert_int_equal(answers[0].decision.retry_after_us, LAJU_NEVER);
     assert_null(answers[1].error);
@@ -375,10 +375,10 @@ static void a_flushed_script_is_told_by_its_error(void **unused) {
   (void)unused;
   freeReplyObject(store_command(&server, "SCRIPT FLUSH"));
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, MINUTE, 0);
-  laju_ask one = ask_of(&rule, "key", 1);
+  laju_script_ask one = ask_of(&rule, "key", 1);
   store_send(&server, &one, 1, NULL);
   redisReply *reply = store_next_reply(&server);
-  laju_answer answer;
+  laju_script_answer answer;
   int64_t now_us;
   assert_int_equal(laju_script_read(reply, &one, 1, &answer, &now_us), -1);
   assert_int_equal(reply->type, REDIS_REPLY_ERROR);

@@ -70,9 +70,9 @@ static uint32_t any_cost(const laju_rule *rule) {
   }
 }
 
-static laju_ask any_ask(void) {
+static laju_script_ask any_ask(void) {
   size_t r = below(RULES), k = below(KEYS);
-  return (laju_ask){
+  return (laju_script_ask){
       .rule = &rules[r],
       .name = subjects[r][k].name,
       .name_len = (uint32_t)strlen(subjects[r][k].name),
@@ -81,7 +81,7 @@ static laju_ask any_ask(void) {
 }
 
 /* Several requests. A check that takes at most n stands alone: that is how the table takes. */
-static size_t make_asks(laju_ask asks[ASKS_MAX]) {
+static size_t make_asks(laju_script_ask asks[ASKS_MAX]) {
   size_t requests = 1 + below(12), count = 0;
   for (size_t i = 0; i < requests; i++) {
     size_t checks = below(2) ? 1 : 1 + below(5);
@@ -113,13 +113,13 @@ static int64_t step_time(int64_t now_us, int64_t start_us) {
 
 /* ---- what the table and the core say ---- */
 
-static size_t request_length(const laju_ask *asks) {
+static size_t request_length(const laju_script_ask *asks) {
   size_t len = 1;
   while (asks[len - 1].joined) len++;
   return len;
 }
 
-static void ask_table(const laju_ask *asks, size_t count, int64_t now_us, laju_answer *answers) {
+static void ask_table(const laju_script_ask *asks, size_t count, int64_t now_us, laju_script_answer *answers) {
   laju_check checks[LAJU_CHECKS_MAX];
   laju_decision decisions[LAJU_CHECKS_MAX];
   for (size_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static void ask_table(const laju_ask *asks, size_t count, int64_t now_us, laju_a
   for (size_t i = 0; i < count; i++) answers[i].decision = decisions[i];
 }
 
-static keeper *keeper_of(const laju_ask *ask) {
+static keeper *keeper_of(const laju_script_ask *ask) {
   size_t r = (size_t)(ask->rule - rules);
   for (size_t k = 0;; k++) {
     if (ask->name == subjects[r][k].name) return &subjects[r][k].keeper;
@@ -141,7 +141,7 @@ static keeper *keeper_of(const laju_ask *ask) {
 }
 
 /* Charges what a request of these decisions leaves; a log's repeats are one admission. */
-static void charge_core(const laju_ask *asks, size_t count, int64_t now_us, const laju_answer *answers) {
+static void charge_core(const laju_script_ask *asks, size_t count, int64_t now_us, const laju_script_answer *answers) {
   for (size_t i = 0; i < count; i++) {
     if (!answers[i].decision.allowed) return;
   }
@@ -165,7 +165,7 @@ static void charge_core(const laju_ask *asks, size_t count, int64_t now_us, cons
 
 /* ---- comparing ---- */
 
-static void differ(const char *what, const laju_ask *ask, int64_t now_us) {
+static void differ(const char *what, const laju_script_ask *ask, int64_t now_us) {
   printf("%s differs: %s, %s, limit %u, capacity %u, cost %u%s, at %" PRId64 "\n", what, ask->name,
          laju_algorithm_name(ask->rule->algorithm), ask->rule->limit, ask->rule->capacity, ask->cost,
          ask->at_most ? " at most" : "", now_us);
@@ -178,7 +178,7 @@ static bool same_decision(const laju_decision *a, const laju_decision *b) {
          a->reset_after_us == b->reset_after_us && a->delay_us == b->delay_us;
 }
 
-static void compare_bytes(const laju_ask *asks, size_t count, int64_t now_us) {
+static void compare_bytes(const laju_script_ask *asks, size_t count, int64_t now_us) {
   for (size_t i = 0; i < count; i++) redisAppendCommand(server.link, "GET %s", asks[i].name);
   for (size_t i = 0; i < count; i++) {
     redisReply *stored = store_next_reply(&server);
@@ -194,8 +194,8 @@ static void compare_bytes(const laju_ask *asks, size_t count, int64_t now_us) {
 }
 
 static void one_call(int64_t now_us) {
-  laju_ask asks[ASKS_MAX];
-  laju_answer got[ASKS_MAX], wanted[ASKS_MAX] = {0};
+  laju_script_ask asks[ASKS_MAX];
+  laju_script_answer got[ASKS_MAX], wanted[ASKS_MAX] = {0};
   size_t count = make_asks(asks);
   store_ask(&server, asks, count, &(laju_script_pin){now_us, LONG_ENOUGH_MS}, got);
   for (size_t i = 0, len; i < count; i += len) {

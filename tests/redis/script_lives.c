@@ -21,7 +21,7 @@ static void mark(const char *name) {
 
 static life admit(const laju_rule *rule, const char *name, uint32_t cost, int64_t now_us) {
   int64_t before = clock_ms();
-  laju_answer answer = ask_at(rule, name, cost, now_us);
+  laju_script_answer answer = ask_at(rule, name, cost, now_us);
   assert_null(answer.error);
   assert_true(answer.decision.allowed);
   int64_t ends = store_integer(&server, "PEXPIRETIME %s", name);
@@ -111,9 +111,9 @@ static void repeats_that_make_a_key_give_it_a_life(void **unused) {
   (void)unused;
   for (size_t i = 0; i < LAJU_ALGORITHMS; i++) {
     laju_rule rule = rule_of(every_algorithm[i], 10, MINUTE, 0);
-    laju_ask asks[] = {ask_of(&rule, "key", 1), ask_of(&rule, "key", 1)};
+    laju_script_ask asks[] = {ask_of(&rule, "key", 1), ask_of(&rule, "key", 1)};
     asks[0].joined = true;
-    laju_answer answers[2];
+    laju_script_answer answers[2];
     store_ask(&server, asks, 2, &(laju_script_pin){.now_us = NOON}, answers);
     bool counter = every_algorithm[i] == LAJU_SLIDING_WINDOW_COUNTER;
     assert_in_range(store_integer(&server, "PTTL key"), 60000, counter ? 240000 : 120000);
@@ -180,7 +180,7 @@ static void one_trace(uint64_t *seed) {
     if (ends_us > 0 && now_us > ends_us) freeReplyObject(store_command(&server, "DEL key"));
     store_integer(&server, "PEXPIRE key %lld", (long long)MARK_MS * 1000);
     int64_t before = clock_ms();
-    laju_answer answer = ask_at(&rule, "key", (uint32_t)random_below(seed, rule.capacity) + 1, now_us);
+    laju_script_answer answer = ask_at(&rule, "key", (uint32_t)random_below(seed, rule.capacity) + 1, now_us);
     if (!answer.decision.allowed) continue;
     int64_t px_ms = store_integer(&server, "PEXPIRETIME key") - before;
     bool kept = px_ms > MARK_MS * 1000 - 60000 && px_ms <= MARK_MS * 1000;

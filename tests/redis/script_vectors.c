@@ -18,10 +18,10 @@ static bool same_bytes(const redisReply *stored, const unsigned char *bytes, siz
   return stored->type == REDIS_REPLY_STRING && stored->len == len && memcmp(stored->str, bytes, len) == 0;
 }
 
-static void judge_step(store *s, const trace *t, size_t i, const laju_ask *ask, keeper *k) {
+static void judge_step(store *s, const trace *t, size_t i, const laju_script_ask *ask, keeper *k) {
   const trace_step *step = &t->steps[i];
   redisReply *reply = store_next_reply(s), *stored = store_next_reply(s);
-  laju_answer answer = {.error = "no reply"};
+  laju_script_answer answer = {.error = "no reply"};
   int64_t now_us = -1;
   laju_script_read(reply, ask, 1, &answer, &now_us);
   trace_judge_that(t, i, answer.error == NULL && now_us == step->now_us, answer.error ? answer.error : "another time");
@@ -41,11 +41,12 @@ static void run(const trace *t, void *context) {
   store *s = context;
   char name[32];
   snprintf(name, sizeof name, "vector:%ld", t->line);
-  laju_ask *asks = calloc(t->count + 1, sizeof *asks);
+  laju_script_ask *asks = calloc(t->count + 1, sizeof *asks);
   if (asks == NULL) exit(2);
   for (size_t i = 0; i < t->count; i++) {
     const trace_step *step = &t->steps[i];
-    asks[i] = (laju_ask){.rule = &step->rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = step->cost};
+    asks[i] =
+        (laju_script_ask){.rule = &step->rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = step->cost};
     store_send(s, &asks[i], 1, &(laju_script_pin){.now_us = step->now_us, .px_ms = LONG_ENOUGH_MS});
     redisAppendCommand(s->link, "GET %s", name);
   }

@@ -122,7 +122,7 @@ int64_t store_integer(store *s, const char *format, ...) {
   return value;
 }
 
-void store_send(store *s, const laju_ask *asks, size_t count, const laju_script_pin *pin) {
+void store_send(store *s, const laju_script_ask *asks, size_t count, const laju_script_pin *pin) {
   laju_buffer_clear(&s->buffer);
   laju_script_call(&s->script, asks, count, pin, &s->buffer);
   if (s->buffer.failed || redisAppendFormattedCommand(s->link, s->buffer.data, s->buffer.len) != REDIS_OK) {
@@ -136,7 +136,8 @@ redisReply *store_next_reply(store *s) {
   return reply;
 }
 
-int64_t store_ask(store *s, const laju_ask *asks, size_t count, const laju_script_pin *pin, laju_answer *answers) {
+int64_t store_ask(store *s, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
+                  laju_script_answer *answers) {
   static redisReply *last;
   if (last != NULL) freeReplyObject(last);
   store_send(s, asks, count, pin);

@@ -28,9 +28,10 @@ int64_t store_integer(store *s, const char *format, ...) __attribute__((format(p
 
 /* Sends a call without waiting (store_next_reply reads), or sends and reads it: the time that it was decided at. A reply
  * that is none of the script's ends the program. */
-void store_send(store *s, const laju_ask *asks, size_t count, const laju_script_pin *pin);
+void store_send(store *s, const laju_script_ask *asks, size_t count, const laju_script_pin *pin);
 redisReply *store_next_reply(store *s);
-int64_t store_ask(store *s, const laju_ask *asks, size_t count, const laju_script_pin *pin, laju_answer *answers);
+int64_t store_ask(store *s, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
+                  laju_script_answer *answers);
 
 /* Errors' words outlive a reply no longer than the next store_ask. */
 

@@ -19,8 +19,8 @@ static laju_rule rule_of(laju_algorithm algorithm, uint64_t limit, uint64_t burs
   return rule;
 }
 
-static laju_ask ask_of(const laju_rule *rule, const char *name, uint32_t cost) {
-  return (laju_ask){.rule = rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = cost};
+static laju_script_ask ask_of(const laju_rule *rule, const char *name, uint32_t cost) {
+  return (laju_script_ask){.rule = rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = cost};
 }
 
 /* ---- commands ---- */
@@ -29,7 +29,7 @@ static const laju_script script = {.sha1 = "012345678901234567890123456789012345
 
 #define HEAD "$7\r\nEVALSHA\r\n$40\r\n0123456789012345678901234567890123456789\r\n"
 
-static void assert_call(const laju_ask *asks, size_t count, const laju_script_pin *pin, const char *wanted,
+static void assert_call(const laju_script_ask *asks, size_t count, const laju_script_pin *pin, const char *wanted,
                         size_t len) {
   laju_buffer buffer = {0};
   laju_script_call(&script, asks, count, pin, &buffer);
@@ -48,14 +48,14 @@ static void assert_call(const laju_ask *asks, size_t count, const laju_script_pi
 static void one_check_is_one_key_and_one_record(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_LEAKY_BUCKET, 10, 20);
-  laju_ask one = ask_of(&rule, "key", 3);
+  laju_script_ask one = ask_of(&rule, "key", 3);
   ASSERT_CALL(&one, 1, NULL, "*5\r\n" HEAD "$1\r\n1\r\n$3\r\nkey\r\n$24\r\n" RECORD("\x01", "\x00", "\x01") "\r\n");
 }
 
 static void checks_that_are_alike_share_a_record(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, 20), same = rule;
-  laju_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&same, "b", 3), ask_of(&rule, "c", 3)};
+  laju_script_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&same, "b", 3), ask_of(&rule, "c", 3)};
   ASSERT_CALL(asks, 3, NULL,
               "*7\r\n" HEAD
               "$1\r\n3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$24\r\n" RECORD("\x00", "\x04", "\x03") "\r\n");
@@ -69,7 +69,7 @@ static void a_call_with_a_log_does_not_read_at_once(void **unused) {
   (void)unused;
   laju_rule bucket = rule_of(LAJU_TOKEN_BUCKET, 10, 20), log = rule_of(LAJU_SLIDING_WINDOW_LOG, 10, 0);
   log.capacity = 20; /* so that its record looks like the bucket's */
-  laju_ask asks[] = {ask_of(&bucket, "a", 3), ask_of(&log, "b", 3)};
+  laju_script_ask asks[] = {ask_of(&bucket, "a", 3), ask_of(&log, "b", 3)};
   ASSERT_CALL(asks, 2, NULL,
               "*6\r\n" HEAD "$1\r\n2\r\n$1\r\na\r\n$1\r\nb\r\n$48\r\n" RECORD("\x00", "\x00", "\x01")
                   RECORD("\x04", "\x00", "\x01") "\r\n");
@@ -78,7 +78,7 @@ static void a_call_with_a_log_does_not_read_at_once(void **unused) {
 static void only_tests_bring_the_time(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, 20);
-  laju_ask one = ask_of(&rule, "k", 3);
+  laju_script_ask one = ask_of(&rule, "k", 3);
   laju_script_pin time = {.now_us = 77}, both = {.now_us = 77, .px_ms = 1234};
   ASSERT_CALL(&one, 1, &time,
               "*6\r\n" HEAD "$1\r\n1\r\n$1\r\nk\r\n$24\r\n" RECORD("\x00", "\x00", "\x01") "\r\n$2\r\n77\r\n");
@@ -119,7 +119,7 @@ static redisReply *reply_of(const char *wire) {
   return reply;
 }
 
-static int read_wire(const char *wire, const laju_ask *asks, size_t count, laju_answer *answers) {
+static int read_wire(const char *wire, const laju_script_ask *asks, size_t count, laju_script_answer *answers) {
   static redisReply *reply; /* errors' words live as long */
   if (reply != NULL) freeReplyObject(reply);
   reply = reply_of(wire);
@@ -132,9 +132,9 @@ static int read_wire(const char *wire, const laju_ask *asks, size_t count, laju_
 static void a_bucket_is_decided_again_from_what_was_found(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_LEAKY_BUCKET, 10, 20);
-  laju_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&rule, "a", 18), ask_of(&rule, "b", 3)};
+  laju_script_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&rule, "a", 18), ask_of(&rule, "b", 3)};
   asks[2].at_most = true;
-  laju_answer answers[3];
+  laju_script_answer answers[3];
   /* one token stood in the queue at noon; `b` has one place left */
   const char *wire =
       "*7\r\n:1700006400000000\r\n:600000\r\n:17000064000000\r\n:2400000\r\n:17000064000000\r\n"
@@ -154,9 +154,9 @@ static void a_bucket_is_decided_again_from_what_was_found(void **unused) {
 static void a_log_is_told_in_ticks(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_SLIDING_WINDOW_LOG, 10, 0);
-  laju_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&rule, "a", 11), ask_of(&rule, "a", 9)};
+  laju_script_ask asks[] = {ask_of(&rule, "a", 3), ask_of(&rule, "a", 11), ask_of(&rule, "a", 9)};
   asks[2].at_most = true;
-  laju_answer answers[3];
+  laju_script_answer answers[3];
   const char *wire =
       "*17\r\n:1700006400000000\r\n:0\r\n:2\r\n:7\r\n:5\r\n:9\r\n:0\r\n:2\r\n:-1\r\n:5\r\n:9\r\n"
       ":1\r\n:0\r\n:0\r\n:5\r\n:600000\r\n:2\r\n";
@@ -175,9 +175,9 @@ static void a_log_is_told_in_ticks(void **unused) {
 static void an_error_is_its_whole_requests_and_no_others(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 10, 0);
-  laju_ask asks[] = {ask_of(&rule, "a", 1), ask_of(&rule, "b", 1), ask_of(&rule, "c", 1), ask_of(&rule, "d", 1)};
+  laju_script_ask asks[] = {ask_of(&rule, "a", 1), ask_of(&rule, "b", 1), ask_of(&rule, "c", 1), ask_of(&rule, "d", 1)};
   asks[1].joined = true;
-  laju_answer answers[4];
+  laju_script_answer answers[4];
   const char *wire =
       "*13\r\n:1700006400000000\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n-WRONGTYPE no\r\n:0\r\n:0\r\n"
       ":28333440\r\n:4\r\n:0\r\n";
@@ -196,8 +196,8 @@ static void an_error_is_its_whole_requests_and_no_others(void **unused) {
 static void what_is_not_the_scripts_reply_is_refused(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, 0);
-  laju_ask asks[] = {ask_of(&rule, "a", 1), ask_of(&rule, "b", 1)};
-  laju_answer answers[2];
+  laju_script_ask asks[] = {ask_of(&rule, "a", 1), ask_of(&rule, "b", 1)};
+  laju_script_answer answers[2];
   const char *wires[] = {"-NOSCRIPT No matching script.\r\n",
                          "+OK\r\n",
                          ":1700006400000000\r\n",
@@ -212,8 +212,8 @@ static void what_is_not_the_scripts_reply_is_refused(void **unused) {
 
 static void assert_odd(laju_algorithm algorithm, size_t count, const char *numbers) {
   laju_rule rule = rule_of(algorithm, 10, 0);
-  laju_ask one = ask_of(&rule, "a", 1);
-  laju_answer answer;
+  laju_script_ask one = ask_of(&rule, "a", 1);
+  laju_script_answer answer;
   char wire[256];
   snprintf(wire, sizeof wire, "*%zu\r\n:1700006400000000\r\n%s", count + 1, numbers);
   assert_int_equal(read_wire(wire, &one, 1, &answer), 0);
