@@ -1,0 +1,27 @@
+# Writes files as the C table of server/page.h: cmake -DOUT=page.c -DFOLDER=web "-DFILES=index.html;app.js" -P embed_page.cmake
+set(type_html "text/html; charset=utf-8")
+set(type_css "text/css; charset=utf-8")
+set(type_js "text/javascript; charset=utf-8")
+set(type_txt "text/plain; charset=utf-8")
+set(type_wasm "application/wasm")
+
+set(arrays "")
+set(table "")
+set(count 0)
+foreach(file IN LISTS FILES)
+  file(READ ${FOLDER}/${file} hex HEX)
+  file(SHA256 ${FOLDER}/${file} sum)
+  string(SUBSTRING ${sum} 0 16 etag)
+  string(REGEX REPLACE "^.*\\." "" extension ${file})
+  # Lines of 32 bytes: compilers and people are slow with lines of a megabyte.
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(REPEAT "0x..," 32 line)
+  string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
+  string(APPEND arrays "static const unsigned char file_${count}[] = {\n${bytes}};\n\n")
+  string(APPEND table "    {\"/${file}\", \"${type_${extension}}\", file_${count}, sizeof file_${count}, \"\\\"${etag}\\\"\"},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+if(count EQUAL 0)
+  set(table "    {0},\n") # C has no empty array
+endif()
+file(WRITE ${OUT} "#include \"server/page.h\"\n\n${arrays}const laju_page_file laju_page_files[] = {\n${table}};\nconst size_t laju_page_file_count = ${count};\n")
