@@ -18,6 +18,7 @@ typedef struct bench {
   laju_service service;
   const laju_codec *codec;
   void *connection;
+  laju_way way;
   laju_batch *batch;
   laju_buffer out;
   int64_t parse_ns, decide_ns, encode_ns;
@@ -62,7 +63,7 @@ static void turn(bench *on, const laju_buffer *bytes) {
     laju_batch_clear(on->batch);
     laju_parsed parsed = on->codec->parse(on->connection, bytes->data + used, bytes->len - used, on->batch);
     int64_t parsed_at = now_ns();
-    laju_batch_decide(on->batch, on->service.limiter, laju_limiter_now_us(on->service.limiter));
+    laju_batch_decide(on->batch, &on->way, laju_limiter_now_us(on->service.limiter));
     int64_t decided_at = now_ns();
     on->codec->encode(on->connection, on->batch, &on->out);
     laju_buffer_clear(&on->out);
@@ -166,7 +167,8 @@ int main(int argc, char **argv) {
                       .ip_prefix_v6 = 64};
   atomic_store(&on.service.terms, &terms);
   atomic_store(&on.service.stage, LAJU_SERVING);
-  on.batch = malloc(sizeof *on.batch);
+  on.way.limiter = on.service.limiter;
+  on.batch = laju_batch_new();
   size_t http = laju_http_codec.connection_size, resp = laju_resp_codec.connection_size;
   on.connection = malloc(http > resp ? http : resp);
   if (on.batch == NULL || on.connection == NULL) return 1;

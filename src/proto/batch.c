@@ -1,5 +1,38 @@
 #include "proto/batch.h"
 
+#include <stdlib.h>
+
+/* A batch and all its arrays, in one piece. */
+typedef struct whole {
+  laju_batch batch;
+  laju_ask asks[LAJU_BATCH_ASKS];
+  laju_check checks[LAJU_BATCH_CHECKS];
+  laju_slice groups[LAJU_BATCH_CHECKS];
+  laju_decision decisions[LAJU_BATCH_CHECKS];
+  laju_rule rules[LAJU_BATCH_CHECKS];
+  char notes[LAJU_BATCH_NOTES];
+  char keys[LAJU_BATCH_KEYS];
+  char scratch[LAJU_BATCH_SCRATCH];
+} whole;
+
+laju_batch *laju_batch_new(void) {
+  whole *all = malloc(sizeof *all);
+  if (all == NULL) return NULL;
+  all->batch = (laju_batch){.asks = all->asks,
+                            .checks = all->checks,
+                            .groups = all->groups,
+                            .decisions = all->decisions,
+                            .rules = all->rules,
+                            .notes = all->notes,
+                            .keys = all->keys,
+                            .scratch = all->scratch};
+  return &all->batch;
+}
+
+void laju_batch_free(laju_batch *batch) {
+  free(batch); /* it comes first in its piece */
+}
+
 void laju_batch_clear(laju_batch *batch) {
   batch->ask_count = 0;
   batch->check_count = 0;
@@ -19,7 +52,7 @@ static bool independent(const laju_ask *ask) {
 }
 
 /* Decides the independent asks from `at` on, as one run; notes between them do not end it. Returns the ask after it. */
-static size_t decide_run(laju_batch *batch, size_t at, laju_limiter *limiter) {
+static size_t decide_run(laju_batch *batch, size_t at, laju_way *way) {
   size_t end = at;
   uint32_t first = batch->asks[at].first, after = first;
   for (; end < batch->ask_count; end++) {
@@ -28,7 +61,7 @@ static size_t decide_run(laju_batch *batch, size_t at, laju_limiter *limiter) {
     if (!independent(ask)) break;
     after = ask->first + ask->count;
   }
-  laju_limiter_decide_each(limiter, &batch->checks[first], after - first, batch->now_us, &batch->decisions[first]);
+  laju_limiter_decide_each(way->limiter, &batch->checks[first], after - first, batch->now_us, &batch->decisions[first]);
   for (size_t i = at; i < end; i++) {
     laju_ask *ask = &batch->asks[i];
     if (ask->kind != LAJU_ASK_ALL) continue;
@@ -47,7 +80,7 @@ static int64_t hold_of(const laju_batch *batch, const laju_ask *ask) {
   return longest;
 }
 
-void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us) {
+void laju_batch_decide(laju_batch *batch, laju_way *way, int64_t now_us) {
   batch->now_us = now_us;
   for (size_t i = 0; i < batch->ask_count;) {
     laju_ask *ask = &batch->asks[i];
@@ -55,12 +88,12 @@ void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us)
     if (ask->kind == LAJU_ASK_NOTE) {
       i++;
     } else if (independent(ask)) {
-      i = decide_run(batch, i, limiter);
+      i = decide_run(batch, i, way);
     } else if (ask->kind == LAJU_ASK_ALL) {
-      ask->allowed = laju_limiter_decide_all(limiter, checks, ask->count, now_us, &batch->decisions[ask->first]);
+      ask->allowed = laju_limiter_decide_all(way->limiter, checks, ask->count, now_us, &batch->decisions[ask->first]);
       i++;
     } else {
-      ask->known = laju_limiter_forget(limiter, checks->rule, checks->key, checks->key_len, now_us);
+      ask->known = laju_limiter_forget(way->limiter, checks->rule, checks->key, checks->key_len, now_us);
       i++;
     }
   }

@@ -4,11 +4,13 @@
  * codec then writes a reply for each, in the same order. A worker owns one batch and uses it again and again: nothing is
  * allocated. Checks' keys point into the bytes that were fed, so those must stay until the replies are written, or into the
  * batch's own `keys`, where they were made up.
+ *
+ * A batch that has to wait for the shared store is copied (parked.h), and the worker's own is free for others.
  */
 #ifndef LAJU_PROTO_BATCH_H
 #define LAJU_PROTO_BATCH_H
 
-#include "limiter/limiter.h"
+#include "limiter/way.h"
 #include <laju/laju.h>
 
 #define LAJU_BATCH_ASKS 128    /* requests in one batch */
@@ -43,14 +45,19 @@ typedef struct laju_batch {
   int64_t now_us; /* the time that decided: headers are told from it */
   int64_t
       hold_us; /* once decided: keep its reply back for so long; 0: do not. Only of an ask that is alone in its batch */
-  laju_ask asks[LAJU_BATCH_ASKS];
-  laju_check checks[LAJU_BATCH_CHECKS];
-  laju_decision decisions[LAJU_BATCH_CHECKS];
-  laju_rule rules[LAJU_BATCH_CHECKS]; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
-  char notes[LAJU_BATCH_NOTES];
-  char keys[LAJU_BATCH_KEYS];       /* `key_len` of them are in use */
-  char scratch[LAJU_BATCH_SCRATCH]; /* nothing in it lasts */
+  laju_ask *asks;
+  laju_check *checks;
+  laju_slice *groups; /* groups[i] is checks[i]'s, where its rule is grouped; an empty one: none. Else not written */
+  laju_decision *decisions;
+  laju_rule *rules; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
+  char *notes;
+  char *keys;    /* also of groups; `key_len` of them are in use */
+  char *scratch; /* nothing in it lasts */
 } laju_batch;
+
+/* An empty one with room for all that the limits above say. NULL: no memory. */
+laju_batch *laju_batch_new(void);
+void laju_batch_free(laju_batch *batch); /* one from laju_batch_new, or NULL */
 
 /* Forgets everything in it. Cheap: only counts are reset. */
 void laju_batch_clear(laju_batch *batch);
@@ -60,6 +67,6 @@ bool laju_batch_has_room(const laju_batch *batch, size_t checks);
 
 /* Decides every ask, in order; runs of independent requests go to the limiter together. Sets `hold_us`: where the last ask
  * was allowed, the longest delay among the checks that its `waits` names. */
-void laju_batch_decide(laju_batch *batch, laju_limiter *limiter, int64_t now_us);
+void laju_batch_decide(laju_batch *batch, laju_way *way, int64_t now_us);
 
 #endif

@@ -257,7 +257,7 @@ static size_t answer_batch(laju_connection *connection, char *bytes, size_t len)
   if (parsed.closed) connection->ending = true;
   if (batch->ask_count > 0) {
     connection->timed = false;
-    laju_batch_decide(batch, all->service->limiter, now_us(all));
+    laju_batch_decide(batch, all->way, now_us(all));
     size_t before = all->out.len;
     codec_of(connection)->encode(connection->codec, batch, &all->out);
     if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
@@ -476,10 +476,10 @@ static void on_turned(uv_check_t *check) {
   send_late(all);
 }
 
-int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *service,
+int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *service, laju_way *way,
                           void (*on_closed)(laju_connections *connections)) {
-  *all = (laju_connections){.loop = loop, .service = service, .now_us = -1, .on_closed = on_closed};
-  all->batch = malloc(sizeof *all->batch);
+  *all = (laju_connections){.loop = loop, .service = service, .way = way, .now_us = -1, .on_closed = on_closed};
+  all->batch = laju_batch_new();
   all->read_buffer = malloc(LAJU_READ_SIZE);
   if (all->batch == NULL || all->read_buffer == NULL) {
     laju_connections_deinit(all);
@@ -502,7 +502,7 @@ void laju_connections_stop(laju_connections *all) {
 }
 
 void laju_connections_deinit(laju_connections *all) {
-  free(all->batch);
+  laju_batch_free(all->batch);
   free(all->read_buffer);
   laju_buffer_deinit(&all->out);
   laju_outbox_deinit(&all->outbox);

@@ -59,6 +59,7 @@ typedef struct laju_connections laju_connections;
 struct laju_connections {
   uv_loop_t *loop;
   laju_service *service;
+  laju_way *way; /* the worker's */
   laju_batch *batch;
   char *read_buffer;
   laju_buffer out;
@@ -79,7 +80,7 @@ struct laju_connections {
 };
 
 /* 0, or a libuv error; then nothing is left to deinit. */
-int laju_connections_init(laju_connections *connections, uv_loop_t *loop, laju_service *service,
+int laju_connections_init(laju_connections *connections, uv_loop_t *loop, laju_service *service, laju_way *way,
                           void (*on_closed)(laju_connections *connections));
 
 /* Stops its timer and handles; the loop must turn once more before deinit, with no connection left. */

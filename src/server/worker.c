@@ -20,6 +20,7 @@ typedef enum wish { WISH_SERVE, WISH_DRAIN, WISH_CUT } wish;
 
 struct laju_worker {
   laju_connections connections; /* first: the callbacks get it and mean the worker */
+  laju_way way;
   laju_crew *crew;
   size_t number;
   uv_loop_t loop;
@@ -232,9 +233,10 @@ static int start(laju_worker *worker) {
 static int init(laju_worker *worker, laju_crew *crew, size_t number) {
   worker->crew = crew;
   worker->number = number;
+  worker->way.limiter = crew->service->limiter;
   int err = uv_loop_init(&worker->loop);
   if (err < 0) return err;
-  err = laju_connections_init(&worker->connections, &worker->loop, crew->service, on_connection_closed);
+  err = laju_connections_init(&worker->connections, &worker->loop, crew->service, &worker->way, on_connection_closed);
   if (err == 0) {
     err = start(worker);
     if (err < 0) laju_connections_deinit(&worker->connections);

@@ -26,13 +26,15 @@ typedef struct request {
 static laju_network trusted;
 static laju_terms terms = {
     .trusted = &trusted, .trusted_count = 1, .trust_unix = true, .ip_prefix_v4 = 24, .ip_prefix_v6 = 64};
-static laju_batch batch;
+static laju_batch *batch;
 
 static void prepare(void) {
   static const char *const hosts[] = {NULL, "*.example", "a.example", NULL};
   static const char *const parts[] = {"header:a header:b", "cookie:c query:q path", "ip header:a host", "header:a"};
   laju_policy policies[4];
   if (terms.rules != NULL) return;
+  batch = laju_batch_new();
+  made_must(batch != NULL);
   for (size_t i = 0; i < 4; i++) {
     char line[] = "r0=5/1m leaky-bucket";
     line[1] = (char)('0' + i);
@@ -104,14 +106,14 @@ static void check_origin(const request *r) {
 static void check_match(const request *r) {
   laju_asker asker = {.origin = &r->origin, .fields = &r->fields, .prefix_v4 = 24, .prefix_v6 = 64};
   laju_matched matched;
-  laju_batch_clear(&batch);
-  int error = laju_match_request(&matched, &terms, &asker, NULL, 0, &batch);
+  laju_batch_clear(batch);
+  int error = laju_match_request(&matched, &terms, &asker, NULL, 0, batch);
   made_must(error == 0 || error == LAJU_MATCH_DENIED);
   if (error < 0) return;
   made_must(matched.count <= 4 && matched.key_len <= 4 * LAJU_KEY_MAX);
   for (size_t i = 0; i < matched.count; i++) {
-    made_must(batch.checks[i].key_len >= 1 && batch.checks[i].key_len <= LAJU_KEY_MAX);
-    made_must(i == 0 || strcmp(batch.checks[i - 1].rule->name, batch.checks[i].rule->name) < 0);
+    made_must(batch->checks[i].key_len >= 1 && batch->checks[i].key_len <= LAJU_KEY_MAX);
+    made_must(i == 0 || strcmp(batch->checks[i - 1].rule->name, batch->checks[i].rule->name) < 0);
   }
 }
 

@@ -15,7 +15,7 @@
   } while (0)
 
 static laju_terms terms;
-static laju_batch batch;
+static laju_batch *batch;
 
 /* A copy in memory of exactly its size, or reading too far would not be seen. */
 static char *copy_of(const uint8_t *bytes, size_t len) {
@@ -204,11 +204,11 @@ static void compare_checks(const uint8_t *bytes, size_t len, const json_t *uniqu
   char *copy = copy_of(bytes, len);
   laju_problem problem;
   bool is_list;
-  size_t count = batched ? laju_http_read_batch(&terms, &batch, copy, len, &problem)
-                         : laju_http_read_check(&terms, &batch, copy, len, &is_list, &problem);
+  size_t count = batched ? laju_http_read_batch(&terms, batch, copy, len, &problem)
+                         : laju_http_read_check(&terms, batch, copy, len, &is_list, &problem);
   MUST(count == plain_document(unique, batched, NULL));
   if (count > 0) {
-    plain_document(unique, batched, batch.checks);
+    plain_document(unique, batched, batch->checks);
   } else {
     check_problem(&problem);
   }
@@ -227,7 +227,8 @@ static void start(void) {
   }
   MUST(laju_ruleset_new(&set, policies, 2) == 0);
   terms = (laju_terms){.rules = set, .inline_limits = true};
-  laju_batch_clear(&batch);
+  batch = laju_batch_new();
+  MUST(batch != NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

@@ -13,11 +13,14 @@
 static laju_service service;
 static laju_terms terms;
 static const laju_peer peer;
-static laju_batch batch;
+static laju_way way;
+static laju_batch *batch;
 
 /* A table as new for every input, or one input's admissions would show in the next. */
 static void open_service(bool locked) {
   if (terms.rules == NULL) {
+    batch = laju_batch_new();
+    if (batch == NULL) abort();
     laju_rule rules[2];
     laju_policy policies[2];
     char why[LAJU_TEXT_SIZE];
@@ -33,6 +36,7 @@ static void open_service(bool locked) {
   }
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   if (laju_limiter_new(&service.limiter, &options) < 0) abort();
+  way.limiter = service.limiter;
   terms.resp_password = locked ? "pw" : NULL;
 }
 
@@ -56,11 +60,11 @@ static void converse(const uint8_t *bytes, size_t len, size_t first, size_t step
     kept = grown;
     kept_len += piece;
     for (bool more = true; more && !closed;) {
-      laju_batch_clear(&batch);
-      laju_parsed parsed = laju_resp_codec.parse(connection, kept, kept_len, &batch);
-      if (parsed.consumed > kept_len || (parsed.more && batch.ask_count == 0)) abort();
-      laju_batch_decide(&batch, service.limiter, TIME_US);
-      laju_resp_codec.encode(connection, &batch, replies);
+      laju_batch_clear(batch);
+      laju_parsed parsed = laju_resp_codec.parse(connection, kept, kept_len, batch);
+      if (parsed.consumed > kept_len || (parsed.more && batch->ask_count == 0)) abort();
+      laju_batch_decide(batch, &way, TIME_US);
+      laju_resp_codec.encode(connection, batch, replies);
       kept_len -= parsed.consumed;
       memmove(kept, kept + parsed.consumed, kept_len);
       more = parsed.more;

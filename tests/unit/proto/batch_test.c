@@ -11,7 +11,7 @@
 #define NOW_US INT64_C(1700000000000000)
 
 typedef struct fixture {
-  laju_limiter *limiter;
+  laju_way way;
   laju_batch *batch;
   laju_rule queue, slow, shut; /* an admission waits 100 ms or 1 s for each before it; none is admitted */
 } fixture;
@@ -24,9 +24,9 @@ static void make_rule(laju_rule *rule, const char *line) {
 static int open_batch(void **state) {
   static fixture f;
   laju_limiter_options options = {.memory_bytes = 1 << 20};
-  assert_int_equal(laju_limiter_new(&f.limiter, &options), 0);
-  f.batch = malloc(sizeof *f.batch);
-  laju_batch_clear(f.batch);
+  assert_int_equal(laju_limiter_new(&f.way.limiter, &options), 0);
+  f.batch = laju_batch_new();
+  assert_non_null(f.batch);
   make_rule(&f.queue, "queue=10/1s leaky-bucket burst 5");
   make_rule(&f.slow, "slow=1/1s leaky-bucket burst 5");
   make_rule(&f.shut, "shut=0/1s");
@@ -36,8 +36,8 @@ static int open_batch(void **state) {
 
 static int shut_batch(void **state) {
   fixture *f = *state;
-  free(f->batch);
-  laju_limiter_free(f->limiter);
+  laju_batch_free(f->batch);
+  laju_limiter_free(f->way.limiter);
   return 0;
 }
 
@@ -55,7 +55,7 @@ static void add(fixture *f, const laju_rule *first, const laju_rule *second, uns
 static int64_t held_us(fixture *f, const laju_rule *first, const laju_rule *second, unsigned waits) {
   laju_batch_clear(f->batch);
   add(f, first, second, waits);
-  laju_batch_decide(f->batch, f->limiter, NOW_US);
+  laju_batch_decide(f->batch, &f->way, NOW_US);
   return f->batch->hold_us;
 }
 

@@ -25,8 +25,8 @@ static int set_up(void **state) {
   char why[LAJU_TEXT_SIZE];
   assert_int_equal(laju_rule_parse(&rules[0], "login=5/1m token-bucket burst 10", why), 0);
   assert_int_equal(laju_rule_parse(&rules[1], "dear=10/1m fixed-window cost 4", why), 0);
-  w = (world){.batch = malloc(sizeof(laju_batch))};
-  laju_batch_clear(w.batch);
+  w = (world){.batch = laju_batch_new()};
+  assert_non_null(w.batch);
   for (size_t i = 0; i < 2; i++) laju_policy_init(&policies[i], &rules[i]);
   assert_int_equal(laju_ruleset_new(&w.rules, policies, 2), 0);
   w.terms.rules = w.rules;
@@ -37,7 +37,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   world *w = *state;
-  free(w->batch);
+  laju_batch_free(w->batch);
   free(w->body);
   laju_ruleset_free(w->rules);
   return 0;

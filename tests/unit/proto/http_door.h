@@ -16,6 +16,7 @@
 
 typedef struct door {
   laju_service service;
+  laju_way way;
   laju_terms terms;
   laju_network trusted; /* 127.0.0.0/8 */
   laju_peer peer;       /* 127.0.0.1 */
@@ -52,8 +53,9 @@ static inline void door_open_with(door *d, const laju_codec *codec, const laju_p
                           .ip_prefix_v6 = 64};
   atomic_store(&d->service.terms, &d->terms);
   atomic_store(&d->service.stage, LAJU_SERVING);
-  d->batch = malloc(sizeof *d->batch);
-  laju_batch_clear(d->batch);
+  d->way.limiter = d->service.limiter;
+  d->batch = laju_batch_new();
+  door_must(d->batch != NULL);
   d->connection = calloc(1, codec->connection_size);
   codec->init(d->connection, &d->service, &d->peer);
 }
@@ -85,7 +87,7 @@ static inline void door_shut(door *d) {
   laju_buffer_deinit(&d->out);
   free(d->bytes);
   free(d->connection);
-  free(d->batch);
+  laju_batch_free(d->batch);
   laju_limiter_free(d->service.limiter);
   laju_ruleset_free(d->rules);
 }
@@ -122,7 +124,7 @@ static inline void door_feed(door *d, const laju_codec *codec, const char *bytes
     door_must(parsed.consumed <= d->len);
     door_must(d->batch->ask_count > 0 || !parsed.more); /* else the loop would not end */
     if (d->batch->ask_count > 0) {
-      laju_batch_decide(d->batch, d->service.limiter, DOOR_NOW_US);
+      laju_batch_decide(d->batch, &d->way, DOOR_NOW_US);
       door_must(d->batch->hold_us == 0 || d->batch->ask_count == 1);
       d->hold_us = d->batch->hold_us;
       codec->encode(d->connection, d->batch, &d->out);

@@ -38,8 +38,8 @@ static void the_longest_decisions_fit(void **state) {
   memset(name, 'n', sizeof name);
   laju_rule rule;
   assert_int_equal(laju_rule_init(&rule, name, sizeof name, LAJU_TOKEN_BUCKET, 1, LAJU_PERIOD_MAX_US, UINT32_MAX), 0);
-  laju_batch *batch = malloc(sizeof *batch);
-  laju_batch_clear(batch);
+  laju_batch *batch = laju_batch_new();
+  assert_non_null(batch);
   batch->now_us = LAJU_TIME_MAX_US;
   for (size_t i = 0; i < LAJU_EACH_MAX; i++) {
     batch->checks[i] = (laju_check){.rule = &rule};
@@ -64,7 +64,7 @@ static void the_longest_decisions_fit(void **state) {
   assert_non_null(
       strstr(body, "\"retry_after_ms\":9007199254741,\"reset_after_ms\":9007199254741,\"delay_ms\":9007199254741}"));
   laju_buffer_deinit(&out);
-  free(batch);
+  laju_batch_free(batch);
 }
 
 int main(void) {

@@ -21,8 +21,8 @@ typedef struct fixture {
 static int open_batch(void **state) {
   static fixture f;
   f = (fixture){.terms = {.ip_prefix_v4 = 32, .ip_prefix_v6 = 64}};
-  f.batch = malloc(sizeof *f.batch);
-  laju_batch_clear(f.batch);
+  f.batch = laju_batch_new();
+  assert_non_null(f.batch);
   f.origin = (laju_origin){.method = made_slice("GET"),
                            .path = made_slice("/api/x"),
                            .host = made_slice("api.example.com"),
@@ -35,7 +35,7 @@ static int open_batch(void **state) {
 static int shut_batch(void **state) {
   fixture *f = *state;
   laju_ruleset_free(f->rules);
-  free(f->batch);
+  laju_batch_free(f->batch);
   return 0;
 }
 

@@ -20,7 +20,7 @@ typedef struct door {
   laju_service service;
   laju_terms terms;
   laju_peer peer;
-  laju_limiter *limiter;
+  laju_way way;
   laju_ruleset *rules;
   laju_batch *batch;
   void *connection;
@@ -52,13 +52,13 @@ static inline void door_open(door *on) {
   rules[4].shadow = true;
   for (size_t i = 0; i < 5; i++) laju_policy_init(&policies[i], &rules[i]);
   laju_limiter_options options = {.memory_bytes = 1 << 20};
-  assert_int_equal(laju_limiter_new(&on->limiter, &options), 0);
+  assert_int_equal(laju_limiter_new(&on->way.limiter, &options), 0);
   assert_int_equal(laju_ruleset_new(&on->rules, policies, 5), 0);
-  on->batch = malloc(sizeof *on->batch);
+  on->batch = laju_batch_new();
   on->connection = calloc(1, laju_resp_codec.connection_size);
   assert_non_null(on->batch);
   assert_non_null(on->connection);
-  on->service.limiter = on->limiter;
+  on->service.limiter = on->way.limiter;
   on->terms.rules = on->rules;
   atomic_store(&on->service.terms, &on->terms);
   atomic_store(&on->service.stage, LAJU_SERVING);
@@ -77,9 +77,9 @@ static inline void door_reconnect(door *on) {
 }
 
 static inline void door_close(door *on) {
-  laju_limiter_free(on->limiter);
+  laju_limiter_free(on->way.limiter);
   laju_ruleset_free(on->rules);
-  free(on->batch);
+  laju_batch_free(on->batch);
   free(on->connection);
   free(on->kept);
   laju_buffer_deinit(&on->replies);
@@ -103,7 +103,7 @@ static inline void door_feed(door *on, const char *bytes, size_t len) {
   while (more && !on->closed) {
     laju_batch_clear(on->batch);
     laju_parsed parsed = laju_resp_codec.parse(on->connection, on->kept, on->kept_len, on->batch);
-    laju_batch_decide(on->batch, on->limiter, on->now_us);
+    laju_batch_decide(on->batch, &on->way, on->now_us);
     laju_resp_codec.encode(on->connection, on->batch, &on->replies);
     assert_true(parsed.consumed <= on->kept_len);
     assert_true(!parsed.more || on->batch->ask_count > 0);

@@ -22,6 +22,7 @@
 
 static uv_loop_t loop;
 static laju_limiter *limiter;
+static laju_way way;
 static laju_config config;
 static laju_terms *terms;
 static laju_service service;
@@ -56,7 +57,8 @@ static int setup(void **state) {
   if (laju_config_add_rule(&config, "day=1000000/1d token-bucket", why) < 0) return -1;
   if (laju_terms_new(&terms, &config) < 0) return -1;
   service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
-  if (uv_loop_init(&loop) < 0 || laju_connections_init(&all, &loop, &service, on_closed) < 0) return -1;
+  way = (laju_way){.limiter = limiter};
+  if (uv_loop_init(&loop) < 0 || laju_connections_init(&all, &loop, &service, &way, on_closed) < 0) return -1;
   closed = 0;
   door.idle_ms = 0;
   peer = open_one();
