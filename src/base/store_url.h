@@ -5,7 +5,8 @@
  *     redis+sentinel://[[user]:password@]h1[:26379],h2,h3/name[/database]   the primary that Sentinel calls so; rediss+sentinel://
  *     redis+cluster://[[user]:password@]h1[:6379],h2            a cluster, known by some of its nodes; rediss+cluster://
  *
- * Hosts are names, IPv4 addresses or [IPv6] ones; user and password may be written with %XX. Pure; any thread.
+ * Hosts are names, IPv4 addresses or [IPv6] ones; user and password may be written with %XX. A user alone (user@) is one whose
+ * password is told elsewhere. Pure; any thread.
  */
 #ifndef LAJU_BASE_STORE_URL_H
 #define LAJU_BASE_STORE_URL_H
@@ -20,6 +21,8 @@
 #define LAJU_STORE_UNIX_MAX 107 /* bytes of a unix socket's path */
 #define LAJU_STORE_TEXT_MAX 256 /* of a user, a password, a primary's name */
 #define LAJU_STORE_DATABASE_MAX 65535
+#define LAJU_STORE_PORT 6379
+#define LAJU_STORE_SENTINEL_PORT 26379
 
 typedef enum laju_store_kind {
   LAJU_STORE_NONE,
@@ -47,5 +50,9 @@ typedef struct laju_store_url {
 /* 0; or -1, and `why` (LAJU_STORE_WHY_SIZE bytes) says what is wrong and what is allowed, never the password. */
 #define LAJU_STORE_WHY_SIZE 256
 int laju_store_url_parse(laju_store_url *out, const char *text, size_t len, char why[LAJU_STORE_WHY_SIZE]);
+
+/* The URL for people to read: without user and password, at most its first three hosts. "" of NONE. */
+#define LAJU_STORE_SHOWN_SIZE 1200
+void laju_store_url_show(char to[LAJU_STORE_SHOWN_SIZE], const laju_store_url *url);
 
 #endif

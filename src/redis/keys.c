@@ -5,32 +5,17 @@
 
 #include "base/base64url.h"
 #include "base/buffer.h"
+#include "base/plain.h"
 #include "core/rule.h"
 
-#define PLAIN_MAX 64
 #define HASHED_BYTES 20
 
 /* prefix ':' '{' G '}' ':' K ':' rule ':' algorithm ':' period */
-_Static_assert(LAJU_KEYS_NAME_MAX >= LAJU_KEYS_PREFIX_MAX + 2 * PLAIN_MAX + LAJU_NAME_MAX + 7 + 22 + 20,
+_Static_assert(LAJU_KEYS_NAME_MAX >= LAJU_KEYS_PREFIX_MAX + 2 * LAJU_PLAIN_MAX + LAJU_NAME_MAX + 7 + 22 + 20,
                "the longest name has room");
 
-static bool plain(const char *text, size_t len) {
-  if (len < 1 || len > PLAIN_MAX) return false;
-  for (size_t i = 0; i < len; i++) {
-    char c = text[i];
-    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-              c == ':' || c == '@' || c == '-';
-    if (!ok) return false;
-  }
-  return true;
-}
-
-bool laju_keys_prefix_valid(const char *prefix, size_t len) {
-  return plain(prefix, len);
-}
-
 int laju_keys_init(laju_keys *out, const char *prefix, size_t prefix_len) {
-  if (!laju_keys_prefix_valid(prefix, prefix_len)) return LAJU_ERR_NAME;
+  if (!laju_plain(prefix, prefix_len)) return LAJU_ERR_NAME;
   EVP_MD_CTX *hash = EVP_MD_CTX_new();
   if (hash == NULL) return LAJU_ERR_MEMORY;
   if (EVP_DigestInit_ex(hash, EVP_sha256(), NULL) != 1) {
@@ -55,7 +40,7 @@ static char *add(char *to, const char *text, size_t len) {
 
 /* K or G; NULL where libcrypto fails. */
 static char *add_subject(char *to, const laju_keys *keys, const char *text, size_t len, bool secret) {
-  if (!secret && plain(text, len)) return add(to, text, len);
+  if (!secret && laju_plain(text, len)) return add(to, text, len);
   unsigned char digest[EVP_MAX_MD_SIZE];
   /* No type given: the context keeps its own, and nothing is allocated. */
   if (EVP_DigestInit_ex(keys->hash, NULL, NULL) != 1 || EVP_DigestUpdate(keys->hash, text, len) != 1 ||

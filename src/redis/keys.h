@@ -3,7 +3,7 @@
  *
  *     prefix:{K}:rule:algorithm:period_us           or, with a group, prefix:{G}:K:rule:algorithm:period_us
  *
- * K is the key's text where that is 1 to 64 of [A-Za-z0-9_.:@-] and the rule is not secret; otherwise '#' and 27 characters
+ * K is the key's text where that is plain (base/plain.h) and the rule is not secret; otherwise '#' and 27 characters
  * of base64url, the first 20 bytes of its SHA-256. G is written likewise. What stands in braces decides the slot in a
  * cluster, so checks that share a key, or a group, can be one request there.
  *
@@ -15,9 +15,10 @@
 #ifndef LAJU_REDIS_KEYS_H
 #define LAJU_REDIS_KEYS_H
 
+#include "base/plain.h"
 #include <laju/laju.h>
 
-#define LAJU_KEYS_PREFIX_MAX 64                          /* [A-Za-z0-9_.:@-]{1,64}, as a plain key's text */
+#define LAJU_KEYS_PREFIX_MAX LAJU_PLAIN_MAX              /* bytes of a prefix, which is plain itself */
 #define LAJU_KEYS_NAME_MAX (3 * 64 + LAJU_NAME_MAX + 64) /* bytes of the longest name */
 
 typedef struct laju_keys {
@@ -25,9 +26,6 @@ typedef struct laju_keys {
   size_t prefix_len;
   void *hash; /* OpenSSL's */
 } laju_keys;
-
-/* True where `prefix` may stand before names. */
-bool laju_keys_prefix_valid(const char *prefix, size_t len);
 
 /* LAJU_ERR_NAME (the prefix), LAJU_ERR_SYSTEM (libcrypto has no SHA-256 to give), LAJU_ERR_MEMORY. */
 int laju_keys_init(laju_keys *out, const char *prefix, size_t prefix_len);
