@@ -4,6 +4,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 

@@ -61,6 +61,12 @@ bool laju_ip_is_v4(const laju_ip *address) {
   return memcmp(address->bytes, v4_prefix, sizeof v4_prefix) == 0;
 }
 
+bool laju_ip_is_loopback(const laju_ip *address) {
+  static const laju_ip loopback6 = {.bytes = {[15] = 1}};
+  if (laju_ip_is_v4(address)) return address->bytes[12] == 127;
+  return memcmp(address, &loopback6, sizeof loopback6) == 0;
+}
+
 laju_ip laju_ip_cut(const laju_ip *address, unsigned prefix) {
   laju_ip cut = *address;
   for (unsigned i = 0; i < sizeof cut.bytes; i++) {

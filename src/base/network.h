@@ -30,6 +30,9 @@ void laju_ip_from_v4(laju_ip *out, const void *bytes);
 
 bool laju_ip_is_v4(const laju_ip *address);
 
+/* 127.0.0.0/8 or ::1. */
+bool laju_ip_is_loopback(const laju_ip *address);
+
 /* The first `prefix` bits, the rest 0. */
 laju_ip laju_ip_cut(const laju_ip *address, unsigned prefix);
 

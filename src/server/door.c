@@ -99,6 +99,15 @@ static int clear_path(const laju_endpoint *at, char why[LAJU_TEXT_SIZE]) {
   return unlink(path) == 0 || errno == ENOENT ? 0 : tell_errno(why, at);
 }
 
+/* The other workers' descriptors of the first one's socket. */
+static int copy_socket(laju_door *door) {
+  for (size_t worker = 1; worker < door->worker_count; worker++) {
+    door->sockets[worker] = fcntl(door->sockets[0], F_DUPFD_CLOEXEC, 0);
+    if (door->sockets[worker] < 0) return -1;
+  }
+  return 0;
+}
+
 static int open_unix(laju_door *door, char why[LAJU_TEXT_SIZE]) {
   const laju_endpoint *at = &door->bound;
   int err = clear_path(at, why);
@@ -112,22 +121,22 @@ static int open_unix(laju_door *door, char why[LAJU_TEXT_SIZE]) {
     door->file_device = file.st_dev;
     door->file_inode = file.st_ino;
   }
-  if (listen(fd, LAJU_BACKLOG) < 0) return tell_errno(why, at);
-  for (size_t worker = 1; worker < door->worker_count; worker++) {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (copy < 0) return tell_errno(why, at);
-    door->sockets[worker] = copy;
-  }
-  return 0;
+  return listen(fd, LAJU_BACKLOG) < 0 || copy_socket(door) < 0 ? tell_errno(why, at) : 0;
 }
 
-static int open_sockets(laju_door *door, const laju_address *address, char why[LAJU_TEXT_SIZE]) {
+static int make_places(laju_door *door, char why[LAJU_TEXT_SIZE]) {
   door->sockets = malloc(door->worker_count * sizeof *door->sockets);
   if (door->sockets == NULL) {
     snprintf(why, LAJU_TEXT_SIZE, "out of memory");
     return LAJU_ERR_MEMORY;
   }
   for (size_t i = 0; i < door->worker_count; i++) door->sockets[i] = -1;
+  return 0;
+}
+
+static int open_sockets(laju_door *door, const laju_address *address, char why[LAJU_TEXT_SIZE]) {
+  int err = make_places(door, why);
+  if (err < 0) return err;
   return door->is_unix ? open_unix(door, why) : open_tcp(door, address->kind == LAJU_ADDRESS_ALL, why);
 }
 
@@ -136,7 +145,7 @@ int laju_door_open(laju_door *out, const laju_codec *codec, const char *text, si
   laju_address address;
   if (laju_address_parse(text, strlen(text), &address, why) < 0) return LAJU_ERR_TEXT;
   laju_door door = {.codec = codec, .worker_count = worker_count, .local = laju_address_is_local(&address)};
-  door.is_unix = address.kind == LAJU_ADDRESS_UNIX;
+  door.is_unix = door.shared = address.kind == LAJU_ADDRESS_UNIX;
   int err = laju_endpoint_init(&door.bound, &address);
   if (err < 0) {
     snprintf(why, LAJU_TEXT_SIZE, "%.100s is no address to listen on", text);
@@ -144,6 +153,44 @@ int laju_door_open(laju_door *out, const laju_codec *codec, const char *text, si
   }
   err = open_sockets(&door, &address, why);
   if (err < 0) {
+    laju_door_close(&door);
+    return err;
+  }
+  *out = door;
+  return 0;
+}
+
+/* What is bound and listens for streams: anything else was not meant for a door. */
+static int examine(laju_door *door, int fd, char why[LAJU_TEXT_SIZE]) {
+  int listens = 0, type = 0;
+  socklen_t len = sizeof listens;
+  bool good = getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens != 0;
+  len = sizeof type;
+  good = good && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
+  door->bound.len = sizeof door->bound.address;
+  good = good && getsockname(fd, (struct sockaddr *)&door->bound.address, &door->bound.len) == 0;
+  if (!good) {
+    snprintf(why, LAJU_TEXT_SIZE, "descriptor %d, which was handed over, is no listening stream socket", fd);
+    return LAJU_ERR_SYSTEM;
+  }
+  laju_ip address;
+  laju_endpoint_ip(&door->bound.address, &address);
+  door->is_unix = door->bound.address.ss_family == AF_UNIX;
+  door->local = door->is_unix || laju_ip_is_loopback(&address);
+  return 0;
+}
+
+int laju_door_adopt(laju_door *out, const laju_codec *codec, int fd, size_t worker_count, char why[LAJU_TEXT_SIZE]) {
+  laju_door door = {.codec = codec, .worker_count = worker_count, .shared = true};
+  int err = examine(&door, fd, why);
+  if (err == 0) err = make_places(&door, why);
+  if (err < 0) {
+    close(fd);
+    return err;
+  }
+  door.sockets[0] = fd;
+  if (copy_socket(&door) < 0) {
+    err = tell_errno(why, &door.bound);
     laju_door_close(&door);
     return err;
   }

@@ -24,6 +24,7 @@ typedef struct laju_door {
       idle_ms; /* a connection without a request for this long is closed; 0: never (TCP's keepalive finds the dead) */
   bool local;  /* only this machine can reach it */
   bool is_unix;
+  bool shared;         /* all workers accept from one socket, which wakes them all */
   laju_endpoint bound; /* the address really bound */
   size_t worker_count;
   int *sockets;      /* a descriptor for each worker; -1 once it has taken it over */
@@ -36,6 +37,10 @@ typedef struct laju_door {
 int laju_door_open(laju_door *out, const laju_codec *codec, const char *address, size_t worker_count,
                    char why[LAJU_TEXT_SIZE]);
 void laju_door_close(laju_door *door);
+
+/* The same of a socket that listens already, and that somebody else keeps: all workers accept from it, and a unix socket's file stays
+ * when the door closes. The door owns `fd`, even on an error. */
+int laju_door_adopt(laju_door *out, const laju_codec *codec, int fd, size_t worker_count, char why[LAJU_TEXT_SIZE]);
 
 /* The socket of a worker (0-based); the caller owns it from now on. */
 int laju_door_take(laju_door *door, size_t worker);

@@ -16,6 +16,7 @@
 #include "server/crash.h"
 #include "server/keeper.h"
 #include "server/reload.h"
+#include "server/systemd.h"
 #include "server/terms.h"
 #include "server/worker.h"
 
@@ -177,6 +178,7 @@ static void on_drain_over(uv_timer_t *timer) {
 }
 
 static void drain(server *self) {
+  laju_systemd_tell_stopping();
   atomic_store_explicit(&self->service.stage, LAJU_DRAINING, memory_order_relaxed);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_drain(self->workers[i]);
   uv_timer_start(&self->drain_timer, on_drain_over, LAJU_DRAIN_MS, 0);
@@ -207,7 +209,10 @@ static void on_signals(uv_poll_t *poll, int status, int events) {
       end(self, signal.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
     }
   }
-  if (hung_up) laju_reload_now(&self->reload, "SIGHUP");
+  if (!hung_up) return;
+  laju_systemd_tell_reloading();
+  laju_reload_now(&self->reload, "SIGHUP");
+  laju_systemd_tell_ready();
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------------------ */
@@ -230,11 +235,19 @@ static uint64_t connections_max(size_t workers) {
   return files.rlim_cur > kept + CONNECTIONS_MIN ? files.rlim_cur - kept : CONNECTIONS_MIN;
 }
 
+/* A socket that the service manager hands over stands in the place of the configuration's address. */
 static int open_door(server *self, const laju_codec *codec, const char *address, uint64_t idle_ms) {
   char why[LAJU_TEXT_SIZE] = "";
-  if (address[0] == 0) return 0;
   laju_door *door = &self->doors[self->crew.door_count];
-  int err = laju_door_open(door, codec, address, self->workers_wanted, why);
+  int fd = laju_systemd_socket(codec->name), err;
+  if (fd == LAJU_SYSTEMD_SEVERAL) return fail("more than one socket was handed over under one name", codec->name);
+  if (fd >= 0) {
+    err = laju_door_adopt(door, codec, fd, self->workers_wanted, why);
+  } else if (address[0] != '\0') {
+    err = laju_door_open(door, codec, address, self->workers_wanted, why);
+  } else {
+    return 0;
+  }
   if (err < 0) return fail("cannot open a door", why);
   door->idle_ms = idle_ms;
   self->crew.door_count++;
@@ -358,6 +371,7 @@ static int serve(server *self) {
   laju_keeper_start(&self->keeper);
   uv_timer_start(&self->watch_timer, on_watch, WATCH_MS, WATCH_MS);
   tell_start(self);
+  laju_systemd_tell_ready();
   uv_run(&self->loop, UV_RUN_DEFAULT);
   watch(self);
   int err = laju_keeper_save(&self->keeper);

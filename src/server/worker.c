@@ -101,7 +101,7 @@ static void on_acceptable(uv_poll_t *poll, int status, int events) {
   if (status < 0) {
     pause_accepting(at->worker);
   } else {
-    accept_some(at, at->door->is_unix ? 1 : LAJU_ACCEPTS_A_TURN); /* a shared socket's are spread one by one */
+    accept_some(at, at->door->shared ? 1 : LAJU_ACCEPTS_A_TURN); /* a shared socket's are spread one by one */
   }
 }
 

@@ -54,6 +54,20 @@ static void a_prefix_may_end_inside_a_byte(void **unused) {
   assert_in("2001:db8::/33", "2001:db8:8000::1", false);
 }
 
+static void the_whole_of_127_and_one_v6_address_are_this_machine(void **unused) {
+  (void)unused;
+  static const char *const here[] = {"127.0.0.1", "127.255.0.9", "::ffff:127.0.0.1", "::1"};
+  static const char *const elsewhere[] = {"126.0.0.1", "128.0.0.1", "::", "::2", "1::1", "0.0.0.0"};
+  for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
+    laju_ip address = ip(here[i]);
+    assert_true(laju_ip_is_loopback(&address));
+  }
+  for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+    laju_ip address = ip(elsewhere[i]);
+    assert_false(laju_ip_is_loopback(&address));
+  }
+}
+
 static void the_whole_of_v4_is_not_the_whole_of_v6(void **unused) {
   (void)unused;
   assert_in("0.0.0.0/0", "203.0.113.9", true);
@@ -85,6 +99,7 @@ int main(void) {
       cmocka_unit_test(a_mapped_address_is_the_v4_address),
       cmocka_unit_test(neighbours_of_one_64_are_cut_to_one),
       cmocka_unit_test(a_prefix_may_end_inside_a_byte),
+      cmocka_unit_test(the_whole_of_127_and_one_v6_address_are_this_machine),
       cmocka_unit_test(the_whole_of_v4_is_not_the_whole_of_v6),
       cmocka_unit_test(what_is_no_address_or_network_is_refused),
   };

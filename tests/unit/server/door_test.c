@@ -189,6 +189,51 @@ static void a_name_is_nowhere_to_listen(void **state) {
   assert_non_null(strstr(why, "localhost:0"));
 }
 
+static int listening_at(const char *text) {
+  laju_door door;
+  assert_int_equal(laju_door_open(&door, &codec, text, 1, why), 0);
+  int fd = dup(door.sockets[0]);
+  door.file_inode = 0; /* whoever hands a socket over keeps its file */
+  laju_door_close(&door);
+  return fd;
+}
+
+static void a_socket_handed_over_is_shared_by_all_workers(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_adopt(&door, &codec, listening_at("127.0.0.1:0"), 3, why), 0);
+  assert_true(door.local);
+  assert_false(door.is_unix);
+  assert_true(door.shared);
+  int client = socket(AF_INET, SOCK_STREAM, 0);
+  assert_int_equal(connect(client, (struct sockaddr *)&door.bound.address, door.bound.len), 0);
+  int served = accept(door.sockets[2], NULL, NULL);
+  assert_true(served >= 0);
+  close(served);
+  close(client);
+  laju_door_close(&door);
+}
+
+static void a_unix_socket_handed_over_keeps_its_file(void **state) {
+  (void)state;
+  laju_door door;
+  assert_int_equal(laju_door_adopt(&door, &codec, listening_at(at_path), 1, why), 0);
+  assert_true(door.is_unix);
+  assert_true(door.local);
+  laju_door_close(&door);
+  assert_int_equal(unlink(path), 0);
+}
+
+static void what_does_not_listen_is_not_adopted(void **state) {
+  (void)state;
+  laju_door door;
+  int unbound = socket(AF_INET, SOCK_STREAM, 0), datagrams = socket(AF_INET, SOCK_DGRAM, 0);
+  assert_int_equal(laju_door_adopt(&door, &codec, unbound, 1, why), LAJU_ERR_SYSTEM);
+  assert_non_null(strstr(why, "no listening stream socket"));
+  assert_int_equal(close(unbound), -1); /* it was the door's, and is closed */
+  assert_int_equal(laju_door_adopt(&door, &codec, datagrams, 1, why), LAJU_ERR_SYSTEM);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_worker_has_its_own_socket_on_one_free_port),
@@ -202,6 +247,9 @@ int main(void) {
       cmocka_unit_test(a_file_that_is_no_socket_is_left_alone),
       cmocka_unit_test(another_process_s_new_socket_is_left_alone),
       cmocka_unit_test(a_name_is_nowhere_to_listen),
+      cmocka_unit_test(a_socket_handed_over_is_shared_by_all_workers),
+      cmocka_unit_test(a_unix_socket_handed_over_keeps_its_file),
+      cmocka_unit_test(what_does_not_listen_is_not_adopted),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,94 @@
+"""Started as a service manager starts it: sockets handed over, and told how it goes."""
+
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from server import BINARY, PATIENCE_S
+from wire import Http, Resp
+
+FIRST_DESCRIPTOR = 3  # where handed over sockets begin (sd_listen_fds(3))
+
+
+class Manager:
+    """Hands `sockets` (name, socket) over to a `laju serve`, and listens to what it tells."""
+
+    def __init__(self, home, sockets, *arguments):
+        self.said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.said.bind(str(home / "notify"))
+        self.said.settimeout(PATIENCE_S)
+        names = ":".join(name for name, _ in sockets)
+        # The shell's process becomes laju: only it can write its own id into LISTEN_PID.
+        moves = "".join(f" {FIRST_DESCRIPTOR + i}<&{100 + i}" for i in range(len(sockets)))
+        for i, (_, handed) in enumerate(sockets):
+            os.dup2(handed.fileno(), 100 + i)
+        try:
+            self.process = subprocess.Popen(
+                ["bash", "-c", f'export LISTEN_PID=$$; exec "$@"{moves}', "bash", BINARY, "serve", *arguments],
+                pass_fds=[100 + i for i in range(len(sockets))], stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "LISTEN_FDS": str(len(sockets)), "LISTEN_FDNAMES": names,
+                     "NOTIFY_SOCKET": str(home / "notify")})
+        finally:
+            for i in range(len(sockets)):
+                os.close(100 + i)
+
+    def told(self):
+        return self.said.recv(4096).decode().split("\n")
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=PATIENCE_S)[1]
+
+
+@pytest.fixture
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as a, socket.create_server(("127.0.0.1", 0)) as b:
+        yield a, b
+
+
+def test_sockets_handed_over_are_the_doors(tmp_path, listening):
+    http, resp = listening
+    manager = Manager(tmp_path, [("http", http), ("resp", resp)], "--http", "127.0.0.1:1", "--workers", "2")
+    try:
+        assert manager.told() == ["READY=1"]
+        with Http(http.getsockname()) as client:
+            answer = client.post("/v1/check", {"rule": "default", "key": "a"})
+            assert answer.json["remaining"] == 99
+        with Resp(resp.getsockname()) as client:
+            assert client.call("LAJU.CHECK", "default", "a")[2] == 98
+    finally:
+        log = manager.end()
+    assert manager.told() == ["STOPPING=1"]
+    assert manager.process.returncode == 0, log
+    assert "%s:%d" % http.getsockname() in log  # the configured address gave way
+
+
+def test_a_reload_is_told_from_its_beginning_to_its_end(tmp_path, listening):
+    config = tmp_path / "laju.yaml"
+    config.write_text("rules: [{name: a, limit: 1, per: 1m}]")
+    manager = Manager(tmp_path, [("http", listening[0])], "--config", str(config), "--resp", "off")
+    try:
+        assert manager.told() == ["READY=1"]
+        manager.process.send_signal(signal.SIGHUP)
+        reloading = manager.told()
+        assert reloading[0] == "RELOADING=1"
+        assert int(reloading[1].removeprefix("MONOTONIC_USEC=")) > 0
+        assert manager.told() == ["READY=1"]
+    finally:
+        manager.end()
+
+
+@pytest.mark.parametrize("sockets, why", [
+    (["http", "http"], "more than one socket"),
+    (["resp"], "no listening stream socket"),
+])
+def test_what_cannot_be_a_door_is_refused(tmp_path, listening, sockets, why):
+    with socket.socket() as unbound:
+        handed = [(name, listening[i] if name == "http" else unbound) for i, name in enumerate(sockets)]
+        manager = Manager(tmp_path, handed)
+        log = manager.process.communicate(timeout=PATIENCE_S)[1]
+    assert manager.process.returncode == 1
+    assert why in log
