@@ -1,0 +1,58 @@
+/* What servers say about who is where: maps of slots, redirections, sentinels' answers. The input is a reply. Whatever it says, a
+ * map names only places it has, places have a host and a port, and what cannot be understood leaves everything untouched. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis/redirect.h"
+#include "redis/sentinel_reply.h"
+#include "redis/slot_map.h"
+#include "reply.h"
+
+static void check_place(const laju_store_place *place, bool may_be_empty) {
+  size_t len = strnlen(place->host, sizeof place->host);
+  if (len > LAJU_STORE_HOST_MAX || place->port == 0) abort();
+  if (!(len == 0 && may_be_empty) && !laju_redirect_host_valid(place->host, len)) abort();
+}
+
+static void check_map(const redisReply *reply, bool tls) {
+  static const laju_store_place asked = {.host = "seed", .port = 1};
+  laju_slot_map map;
+  if (laju_slot_map_read(&map, reply, &asked, tls) < 0) return;
+  if (map.count == 0 || map.count > LAJU_SLOT_PLACES_MAX) abort();
+  for (size_t i = 0; i < map.count; i++) check_place(&map.places[i], false);
+  for (size_t i = 0; i < LAJU_SLOTS; i++) {
+    if (map.of[i] != LAJU_SLOT_NOBODY && map.of[i] >= map.count) abort();
+  }
+  laju_slot_map_deinit(&map);
+}
+
+static void check_sentinel(const redisReply *reply) {
+  laju_store_place place;
+  if (laju_sentinel_read_primary(reply, &place)) check_place(&place, false);
+  if (laju_sentinel_read_switch(reply, "name", &place)) check_place(&place, false);
+  (void)laju_sentinel_role_is_primary(reply);
+}
+
+static void check_redirect(const char *text, size_t len) {
+  laju_redirect redirect;
+  laju_redirect_read(text, len, &redirect);
+  bool names_place = redirect.kind == LAJU_REDIRECT_MOVED || redirect.kind == LAJU_REDIRECT_ASK;
+  if (names_place && redirect.slot >= LAJU_SLOTS) abort();
+  if (names_place) check_place(&redirect.to, true);
+  if (!names_place && (redirect.to.host[0] != '\0' || redirect.to.port != 0)) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
+  check_redirect((const char *)bytes, len);
+  redisReply *reply = reply_read(bytes, len);
+  if (reply == NULL) return 0;
+  if (reply->type == REDIS_REPLY_ERROR) check_redirect(reply->str, reply->len);
+  check_map(reply, false);
+  check_map(reply, true);
+  check_sentinel(reply);
+  freeReplyObject(reply);
+  return 0;
+}
