@@ -24,10 +24,9 @@
 
 #include "base/histogram.h"
 #include "base/store_url.h"
+#include "redis/breaker.h"
 #include "redis/script.h"
 
-#define LAJU_BREAKER_FAILURES 5
-#define LAJU_BREAKER_PROBE_MS 100
 #define LAJU_BACKOFF_MIN_MS 20
 #define LAJU_BACKOFF_MAX_MS 250
 #define LAJU_STORE_POOL_MAX 16
