@@ -17,6 +17,8 @@ void laju_errand_free(laju_errand *errand); /* not while it is under way; NULL i
 
 /* Sends what `count` claims (which laju_way_decide left) need. Claims, checks, keys and groups stay until `done`. True: under way,
  * `done` will be called, never from within. False: all are decided already, `done` is not called.
+ * Claims are charged in their order. Behind one that has rules of both kinds there may be some of the table alone, which would
+ * overtake it otherwise: such a one is decided here, at its turn.
  * The rules of the checks must outlive it. */
 bool laju_errand_start(laju_errand *errand, laju_way *way, laju_claim *claims, size_t count, int64_t now_us,
                        void (*done)(void *context), void *context);
