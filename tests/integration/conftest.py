@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 import law
+from redis_server import RedisServer
 from server import BINARY, Server
 
 if not os.access(BINARY, os.X_OK):
@@ -72,6 +73,22 @@ def serve():
         finally:
             server.kill()
     assert not failures, failures
+
+
+@pytest.fixture
+def redis_server():
+    """redis_server(maxmemory="2mb", ...): a redis-server of the test's own, ended with it."""
+    servers = []
+
+    def start(**settings):
+        tool("redis-server")
+        server = RedisServer(**settings)
+        servers.append(server)
+        return server.start()
+
+    yield start
+    for server in servers:
+        server.kill()
 
 
 def tool(name):
