@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/slice.h"
-#include "redis/redirect.h"
+#include "redis/refusal.h"
 
 #define SWITCH_WORDS 5 /* name, old host, old port, new host, new port */
 
@@ -26,7 +26,7 @@ static bool read_place(laju_slice host, laju_slice port, laju_store_place *out) 
   memcpy(text, host.at, host.len);
   text[host.len] = ':';
   memcpy(text + host.len + 1, port.at, port.len);
-  return laju_redirect_read_place(text, host.len + 1 + port.len, out);
+  return laju_refusal_read_place(text, host.len + 1 + port.len, out);
 }
 
 bool laju_sentinel_read_primary(const redisReply *reply, laju_store_place *out) {

@@ -37,8 +37,10 @@ typedef struct laju_server {
 typedef struct laju_redirect {
   laju_server *to; /* NULL: it fails */
   bool asking;     /* with ASKING before it */
-  bool later;      /* after LAJU_REDIRECT_LATER_MS */
+  bool later;      /* after LAJU_REDIRECT_LATER_MS, and with ASKING if it was so before */
 } laju_redirect;
+
+#define LAJU_REDIRECTS_MAX 5 /* of one command, those that are later not counted: its deadline ends them */
 
 #define LAJU_REDIRECT_LATER_MS 5
 
@@ -59,6 +61,9 @@ typedef struct laju_topology {
   /* A server answered a whole command with an error: should it go elsewhere? NULL: never. It has not run, where the answer
    * names a server. Not called for NOSCRIPT. */
   laju_redirect (*redirect)(laju_servers *servers, laju_server *server, const char *error);
+
+  /* A link to it takes commands (again). NULL: nothing to do. */
+  void (*ready)(laju_servers *servers, laju_server *server);
 
   /* A connection to it is gone, could not be made (`greeted` false), or was given up because it was READONLY. NULL: nothing to
    * do, the link comes again by itself. */

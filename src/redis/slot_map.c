@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/redirect.h"
+#include "redis/refusal.h"
 
 #define PLACES_FIRST 8
 
@@ -88,7 +88,7 @@ static bool read_host(const redisReply *name, const redisReply *address, const l
     return true;
   }
   if (says(name, "?")) name = address;
-  if (name == NULL || !is_text(name) || !laju_redirect_host_valid(name->str, name->len)) return false;
+  if (name == NULL || !is_text(name) || !laju_refusal_host_valid(name->str, name->len)) return false;
   memcpy(out->host, name->str, name->len);
   out->host[name->len] = '\0';
   return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/redirect.h"
+#include "redis/refusal.h"
 #include "redis/sentinel_reply.h"
 #include "redis/slot_map.h"
 #include "reply.h"
@@ -12,7 +12,7 @@
 static void check_place(const laju_store_place *place, bool may_be_empty) {
   size_t len = strnlen(place->host, sizeof place->host);
   if (len > LAJU_STORE_HOST_MAX || place->port == 0) abort();
-  if (!(len == 0 && may_be_empty) && !laju_redirect_host_valid(place->host, len)) abort();
+  if (!(len == 0 && may_be_empty) && !laju_refusal_host_valid(place->host, len)) abort();
 }
 
 static void check_map(const redisReply *reply, bool tls) {
@@ -34,22 +34,22 @@ static void check_sentinel(const redisReply *reply) {
   (void)laju_sentinel_role_is_primary(reply);
 }
 
-static void check_redirect(const char *text, size_t len) {
-  laju_redirect redirect;
-  laju_redirect_read(text, len, &redirect);
-  bool names_place = redirect.kind == LAJU_REDIRECT_MOVED || redirect.kind == LAJU_REDIRECT_ASK;
-  if (names_place && redirect.slot >= LAJU_SLOTS) abort();
-  if (names_place) check_place(&redirect.to, true);
-  if (!names_place && (redirect.to.host[0] != '\0' || redirect.to.port != 0)) abort();
+static void check_refusal(const char *text, size_t len) {
+  laju_refusal refusal;
+  laju_refusal_read(text, len, &refusal);
+  bool names_place = refusal.kind == LAJU_REFUSAL_MOVED || refusal.kind == LAJU_REFUSAL_ASK;
+  if (names_place && refusal.slot >= LAJU_SLOTS) abort();
+  if (names_place) check_place(&refusal.to, true);
+  if (!names_place && (refusal.to.host[0] != '\0' || refusal.to.port != 0)) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
-  check_redirect((const char *)bytes, len);
+  check_refusal((const char *)bytes, len);
   redisReply *reply = reply_read(bytes, len);
   if (reply == NULL) return 0;
-  if (reply->type == REDIS_REPLY_ERROR) check_redirect(reply->str, reply->len);
+  if (reply->type == REDIS_REPLY_ERROR) check_refusal(reply->str, reply->len);
   check_map(reply, false);
   check_map(reply, true);
   check_sentinel(reply);
