@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "server/connection_own.h"
+
+/* ---- answers that are held back ------------------------------------------------------------------------------------- */
+
+void laju_connection_drop_held(laju_connection *connection) {
+  if (connection->held == NULL) return;
+  laju_held_answer_free(connection->held);
+  connection->held = NULL;
+  connection->all->held_count--;
+}
+
+static void on_hold_over(void *context) {
+  laju_connection *connection = context;
+  laju_buffer_add(&connection->all->out, connection->held->bytes, connection->held->len);
+  laju_connection_drop_held(connection);
+  connection->more = connection->input.len > 0;
+  laju_connection_flush(connection);
+  laju_connection_settle(connection);
+}
+
+/* Takes the output from `from` on back, until its time has come. Where that cannot be, it goes at once. */
+static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
+  laju_connections *all = connection->all;
+  int64_t hold_ms = (hold_us + 999) / 1000;
+  if (hold_ms > LAJU_HOLD_MAX_MS) {
+    laju_count(&all->counters.unheld);
+    hold_ms = LAJU_HOLD_MAX_MS;
+  }
+  if (all->held_count < LAJU_HELD_MAX && !all->out.failed) {
+    connection->held = laju_held_answer_new(all->loop, all->out.data + from, all->out.len - from, (uint64_t)hold_ms,
+                                            on_hold_over, connection);
+  }
+  if (connection->held == NULL) {
+    laju_count(&all->counters.unheld);
+    return;
+  }
+  all->out.len = from;
+  all->held_count++;
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------------ */
+
+static int64_t now_us(laju_connections *all) {
+  if (all->now_us < 0) all->now_us = laju_limiter_now_us(all->service->limiter);
+  return all->now_us;
+}
+
+/* One batch: parse, decide, encode. Returns the bytes consumed. */
+static size_t answer_batch(laju_connection *connection, char *bytes, size_t len) {
+  laju_connections *all = connection->all;
+  laju_batch *batch = all->batch;
+  laju_batch_clear(batch);
+  laju_parsed parsed = laju_connection_codec(connection)->parse(connection->codec, bytes, len, batch);
+  connection->more = parsed.more;
+  if (parsed.closed) connection->ending = true;
+  if (batch->ask_count > 0) {
+    connection->timed = false;
+    laju_batch_decide(batch, all->way, now_us(all));
+    size_t before = all->out.len;
+    laju_connection_codec(connection)->encode(connection->codec, batch, &all->out);
+    if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
+    if (batch->asks[batch->ask_count - 1].close) connection->ending = true;
+  }
+  return parsed.consumed;
+}
+
+/* Answers all that is complete in the bytes, as long as the peer takes the replies. Returns the bytes consumed. */
+static size_t answer(laju_connection *connection, char *bytes, size_t len) {
+  size_t used = 0;
+  do {
+    used += answer_batch(connection, bytes + used, len - used);
+    if (connection->all->out.len >= LAJU_OUTPUT_FLUSH) laju_connection_flush(connection);
+  } while (connection->more && laju_connection_can_answer(connection));
+  laju_connection_flush_late(connection);
+  return used;
+}
+
+/* Keeps the bytes of a request that is not complete. */
+static void keep_input(laju_connection *connection, const char *bytes, size_t len) {
+  laju_buffer_add(&connection->input, bytes, len);
+  if (connection->input.failed) laju_connection_count_and_close(connection, &connection->all->counters.starved);
+}
+
+void laju_connection_answer_input(laju_connection *connection) {
+  laju_buffer *input = &connection->input;
+  char none[1]; /* a codec may have more to say though all bytes are consumed */
+  size_t used = answer(connection, input->data != NULL ? input->data : none, input->len);
+  input->len -= used;
+  if (input->len == 0) {
+    laju_buffer_deinit(input);
+  } else if (used > 0) {
+    memmove(input->data, input->data + used, input->len);
+  }
+}
+
+void laju_connection_feed(laju_connection *connection, char *bytes, size_t len) {
+  if (connection->input.len > 0 || connection->held != NULL || connection->unsent != NULL) {
+    keep_input(connection, bytes, len);
+    if (connection->unsent != NULL) connection->more = true;
+    if (laju_connection_can_answer(connection)) laju_connection_answer_input(connection);
+    return;
+  }
+  size_t used = answer(connection, bytes, len);
+  if (used < len && !uv_is_closing(&connection->io.handle)) keep_input(connection, bytes + used, len - used);
+}

@@ -1,0 +1,84 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/connection_own.h"
+
+static void on_written(uv_write_t *request, int status) {
+  laju_connection *connection = request->handle->data;
+  free(connection->unsent);
+  connection->unsent = NULL;
+  if (status < 0) {
+    laju_connection_close(connection);
+  } else {
+    laju_connection_settle(connection);
+  }
+}
+
+static void keep_unsent(laju_connection *connection, const char *bytes, size_t len) {
+  laju_unsent *rest = malloc(sizeof *rest + len);
+  if (rest == NULL) {
+    laju_connection_count_and_close(connection, &connection->all->counters.starved);
+    return;
+  }
+  memcpy(rest->bytes, bytes, len);
+  rest->len = rest->left = len;
+  uv_buf_t buffer = {.base = rest->bytes, .len = len};
+  if (uv_write(&rest->request, &connection->io.stream, &buffer, 1, on_written) < 0) {
+    free(rest);
+    laju_connection_close(connection);
+    return;
+  }
+  connection->unsent = rest;
+}
+
+static void write_out(laju_connection *connection, char *bytes, size_t len) {
+  uv_buf_t buffer = {.base = bytes, .len = len};
+  int sent = uv_try_write(&connection->io.stream, &buffer, 1);
+  if (sent == UV_EAGAIN) sent = 0;
+  if (sent < 0) {
+    laju_connection_close(connection);
+  } else if ((size_t)sent < len) {
+    keep_unsent(connection, bytes + sent, len - (size_t)sent);
+  }
+}
+
+void laju_connections_send_late(laju_connections *all) {
+  laju_connection *connection;
+  char *bytes;
+  size_t len;
+  while ((connection = laju_outbox_take(&all->outbox, &bytes, &len)) != NULL) {
+    connection->late = false;
+    write_out(connection, bytes, len);
+    if (connection->unsent != NULL) laju_connection_settle(connection);
+  }
+}
+
+void laju_connection_flush(laju_connection *connection) {
+  laju_connections *all = connection->all;
+  laju_buffer *out = &all->out;
+  if (connection->late) laju_connections_send_late(all);
+  if (out->failed) {
+    laju_connection_count_and_close(connection, &all->counters.starved);
+  } else if (out->len > 0 && connection->unsent == NULL && !uv_is_closing(&connection->io.handle)) {
+    write_out(connection, out->data, out->len);
+  }
+  laju_buffer_clear(out);
+}
+
+void laju_connection_flush_late(laju_connection *connection) {
+  laju_connections *all = connection->all;
+  laju_buffer *out = &all->out;
+  bool goes_on = all->turning && !all->draining && !connection->more && !connection->ending && connection->held == NULL;
+  if (goes_on && out->len > 0 && !out->failed) {
+    connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);
+    if (!connection->late) {
+      laju_connections_send_late(all);
+      connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);
+    }
+  }
+  if (connection->late) {
+    laju_buffer_clear(out);
+  } else {
+    laju_connection_flush(connection);
+  }
+}
