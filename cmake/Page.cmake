@@ -1,10 +1,16 @@
 # The page: web/ (TypeScript) and sim/ (the law as WebAssembly) into PROJECT_BINARY_DIR/web, and from there, as bytes, into the
-# room `server`. Where a tool is missing laju is built without it.
+# room `server`. Where a tool is missing laju is built without it. Release tarballs carry the built page in web/dist, and need
+# no tool for it.
 option(LAJU_PAGE "Build the page (needs node, npm, clang and wasm-ld)" ON)
 set(page_folder ${PROJECT_BINARY_DIR}/web)
+set(page_all index.html app.js app.css sim.wasm licenses.txt)
 set(page_files "")
 
-if(LAJU_PAGE)
+if(LAJU_PAGE AND EXISTS ${PROJECT_SOURCE_DIR}/web/dist/index.html)
+  set(page_folder ${PROJECT_SOURCE_DIR}/web/dist)
+  set(page_files ${page_all})
+  set(page_built TRUE)
+elseif(LAJU_PAGE)
   foreach(tool node npm clang wasm-ld)
     find_program(LAJU_TOOL_${tool} ${tool})
     mark_as_advanced(LAJU_TOOL_${tool})
@@ -16,12 +22,12 @@ if(LAJU_PAGE)
     list(JOIN page_lacks ", " page_lacks)
     message(STATUS "laju is built without its page: no ${page_lacks} here (script/bootstrap installs what it takes)")
   else()
-    set(page_files index.html app.js app.css sim.wasm licenses.txt)
+    set(page_files ${page_all})
   endif()
 endif()
 
 list(TRANSFORM page_files PREPEND ${page_folder}/ OUTPUT_VARIABLE page_paths)
-if(page_files)
+if(page_files AND NOT page_built)
   set(web ${PROJECT_SOURCE_DIR}/web)
   set(npm_stamp ${web}/node_modules/.installed)
   file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${web}/src/*.ts ${web}/src/*.css)
