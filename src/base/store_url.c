@@ -256,6 +256,16 @@ int laju_store_url_parse(laju_store_url *out, const char *text, size_t len, char
   return error;
 }
 
+bool laju_store_url_same(const laju_store_url *a, const laju_store_url *b) {
+  bool same = a->kind == b->kind && a->tls == b->tls && a->database == b->database &&
+              a->place_count == b->place_count && strcmp(a->unix_path, b->unix_path) == 0 &&
+              strcmp(a->user, b->user) == 0 && strcmp(a->password, b->password) == 0 && strcmp(a->name, b->name) == 0;
+  for (size_t i = 0; same && i < a->place_count; i++) {
+    same = strcmp(a->places[i].host, b->places[i].host) == 0 && a->places[i].port == b->places[i].port;
+  }
+  return same;
+}
+
 /* ---- showing ------------------------------------------------------------------------------------------------------- */
 
 static const char *scheme_of(const laju_store_url *url) {

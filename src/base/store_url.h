@@ -51,6 +51,9 @@ typedef struct laju_store_url {
 #define LAJU_STORE_WHY_SIZE 256
 int laju_store_url_parse(laju_store_url *out, const char *text, size_t len, char why[LAJU_STORE_WHY_SIZE]);
 
+/* Do both lead to the same place, by the same user and password? */
+bool laju_store_url_same(const laju_store_url *a, const laju_store_url *b);
+
 /* The URL for people to read: without user and password, at most its first three hosts. "" of NONE. */
 #define LAJU_STORE_SHOWN_SIZE 1200
 void laju_store_url_show(char to[LAJU_STORE_SHOWN_SIZE], const laju_store_url *url);

@@ -21,6 +21,9 @@ enum {
   MEMORY_LOGS,
   SNAPSHOT,
   SNAPSHOT_INTERVAL,
+  STORE,
+  STORE_PASSWORD_FILE,
+  STORE_TIMEOUT,
   NO_INLINE_LIMITS,
   RESP_ADMIN,
   OPTIONS,
@@ -36,6 +39,9 @@ static const laju_option options[OPTIONS] = {
     [MEMORY_LOGS] = {"memory-logs", "SHARE", "the part of it for sliding-window logs, N% or a size (25%)", 0},
     [SNAPSHOT] = {"snapshot", "PATH", "keep the keys in this file over a restart", 0},
     [SNAPSHOT_INTERVAL] = {"snapshot-interval", "TIME", "how often it is written, 100ms to 1d (10s)", 0},
+    [STORE] = {"store", "URL", "share exact limits by this Redis; off: do not", 0},
+    [STORE_PASSWORD_FILE] = {"store-password-file", "PATH", "the file that holds the password for it", 0},
+    [STORE_TIMEOUT] = {"store-timeout", "TIME", "the longest that a check waits for it, 1ms to 10s (50ms)", 0},
     [NO_INLINE_LIMITS] = {"no-inline-limits", NULL, "refuse checks that bring a limit of their own", 0},
     [RESP_ADMIN] = {"resp-admin", NULL, "allow LAJU.RESET without a password", 0},
 };
@@ -51,6 +57,9 @@ static const struct {
     [MEMORY_LOGS] = {"memory_logs", NULL},
     [SNAPSHOT] = {"snapshot.path", NULL},
     [SNAPSHOT_INTERVAL] = {"snapshot.interval", NULL},
+    [STORE] = {"store.redis", NULL},
+    [STORE_PASSWORD_FILE] = {"store.password_file", NULL},
+    [STORE_TIMEOUT] = {"store.timeout", NULL},
     [NO_INLINE_LIMITS] = {"inline_limits", "false"},
     [RESP_ADMIN] = {"resp_admin", "true"},
 };
@@ -164,7 +173,11 @@ const laju_command laju_command_serve = {
         "ALGORITHM is token-bucket, leaky-bucket, fixed-window, sliding-window-counter (where none is\n"
         "given) or sliding-window-log. burst is for the two buckets.\n"
         "PERIOD and TIME are a whole number and a unit: us, ms, s, m, h, d or w.\n"
-        "A password for Redis clients stands in the file (resp_password), where other users cannot see it.\n"
+        "URL is redis://HOST:PORT, rediss:// (TLS), unix:/PATH, redis+sentinel://H1,H2/NAME or\n"
+        "redis+cluster://H1,H2. With a store, rules are exact across all that share it, unless they say\n"
+        "mode: embedded.\n"
+        "Passwords stand in files, where other users cannot see them: in the configuration (resp_password,\n"
+        "store.redis), or the store's in one of its own (--store-password-file).\n"
         "\n"
         "Exits 0 after SIGTERM, 1 where the file is bad or the server cannot start, 2 where the command\n"
         "line is wrong.\n",
@@ -172,6 +185,7 @@ const laju_command laju_command_serve = {
         "  laju serve\n"
         "  laju serve --rule api=100/1m --rule 'login=5/1m token-bucket burst 10'\n"
         "  laju serve --config laju.yaml --http 0.0.0.0:8080 --snapshot /var/lib/laju/table.snap\n"
+        "  laju serve --store redis://10.0.0.7 --rule api=100/1m\n"
         "  laju serve --resp unix:/run/laju.sock --http off\n",
     .options = options,
     .option_count = OPTIONS,

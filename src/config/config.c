@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/mode.h"
 #include "config/policy_list.h"
 #include "config/setting.h"
+#include "config/setting_store.h"
 
 static void trust(laju_config *config, const char *network) {
   if (laju_network_parse(network, strlen(network), &config->trusted[config->trusted_count]) == 0) {
@@ -28,6 +30,7 @@ void laju_config_init(laju_config *config) {
       .show_x_ratelimit = true,
       .show_ratelimit = true,
   };
+  laju_store_init(&config->store);
   trust(config, "127.0.0.0/8");
   trust(config, "::1");
 }
@@ -35,7 +38,7 @@ void laju_config_init(laju_config *config) {
 void laju_config_deinit(laju_config *config) {
   for (size_t i = 0; i < config->rule_count; i++) laju_policy_deinit(&config->rules[i]);
   free(config->rules);
-  explicit_bzero(config, sizeof *config); /* the password too */
+  explicit_bzero(config, sizeof *config); /* the passwords too */
 }
 
 int laju_config_set(laju_config *config, const char *key, const char *text, char why[LAJU_WHY_SIZE]) {
@@ -43,8 +46,9 @@ int laju_config_set(laju_config *config, const char *key, const char *text, char
   for (size_t i = 0; i < LAJU_SETTINGS; i++) {
     if (laju_settings[i].set == NULL || laju_settings[i].kind == LAJU_SETTING_LIST) continue;
     if (strcmp(laju_settings[i].key, key) != 0) continue;
-    if (laju_settings[i].set(config, text, strlen(text), complaint) == 0) return 0;
-    break;
+    if (laju_settings[i].set(config, text, strlen(text), complaint) < 0) break;
+    laju_modes_settle(&config->store, config->rules, config->rule_count);
+    return 0;
   }
   snprintf(why, LAJU_WHY_SIZE, "%s", complaint);
   return -1;
@@ -52,9 +56,14 @@ int laju_config_set(laju_config *config, const char *key, const char *text, char
 
 int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]) {
   const char *key;
+  size_t rule;
   char complaint[LAJU_TEXT_SIZE];
-  if (laju_setting_verify(config, &key, complaint) == 0) return 0;
-  snprintf(why, LAJU_WHY_SIZE, "%s: %s", key, complaint);
+  if (laju_setting_verify(config, &key, complaint) < 0) {
+    snprintf(why, LAJU_WHY_SIZE, "%s: %s", key, complaint);
+    return -1;
+  }
+  if (laju_modes_verify(&config->store, config->rules, config->rule_count, &rule, complaint) == 0) return 0;
+  snprintf(why, LAJU_WHY_SIZE, LAJU_MODE_PLACE "%s", rule, config->rules[rule].rule.name, complaint);
   return -1;
 }
 
@@ -73,6 +82,7 @@ int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WH
   char complaint[LAJU_TEXT_SIZE];
   if (laju_rule_parse(&rule, text, complaint) == 0) {
     laju_policy_init(&policy, &rule);
+    laju_modes_settle(&config->store, &policy, 1);
     if (add_policy(config, &policy, complaint) == 0) return 0;
   }
   snprintf(why, LAJU_WHY_SIZE, "%s", complaint);

@@ -1,5 +1,8 @@
 /* The configuration: YAML and command line into settings and rules. Knows no store and no socket.
  *
+ * A rule that does not say its mode is exact where there is a store, and embedded where there is none, in whatever order they
+ * come.
+ *
  * A bad file is refused whole. `why` then says where (file, line, column), what (the key and the value), what is allowed,
  * and the nearest known word.
  */
@@ -19,12 +22,17 @@
 #define LAJU_CONFIG_WORKERS_MAX 1024
 #define LAJU_CONFIG_TRUSTED_MAX 1024       /* networks in trusted_proxies */
 #define LAJU_CONFIG_SNAPSHOT_PATH_MAX 1000 /* leaves room for the names beside it */
+#define LAJU_CONFIG_POOL_MAX 16
+#define LAJU_CONFIG_INFLIGHT 10000 /* where the file does not say: what a server decides in some 50 ms */
+#define LAJU_CONFIG_INFLIGHT_MAX 1000000
+#define LAJU_CONFIG_NODES_MAX 100000
 #define LAJU_CONFIG_INTERVAL_MIN_US INT64_C(100000)
 #define LAJU_CONFIG_INTERVAL_MAX_US INT64_C(86400000000)
 
 /* store: where the shared store is, and how long it may take. */
 typedef struct laju_config_store {
-  laju_store_url url;                                                          /* kind NONE: there is none */
+  laju_store_url url;                     /* kind NONE: there is none. Its password is the file's where there is one */
+  char password[LAJU_STORE_TEXT_MAX + 1]; /* of password_file; "": none */
   char tls_ca[LAJU_PATH_MAX], tls_cert[LAJU_PATH_MAX], tls_key[LAJU_PATH_MAX]; /* "": none */
   char tls_server_name[LAJU_STORE_HOST_MAX + 1];                               /* "": the host's name */
   int64_t timeout_us, connect_timeout_us;
@@ -60,7 +68,7 @@ typedef struct laju_config {
   size_t rule_count;
 } laju_config;
 
-/* The defaults: HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, a quarter of it for logs, inline limits allowed, no
+/* The defaults: no store, HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, a quarter of it for logs, inline limits allowed, no
  * snapshot (an interval of 10 s where there is a path), no password, proxies on this machine trusted, an IPv4 address or a
  * /64 a client, all headers with resets since the epoch, no rules. */
 void laju_config_init(laju_config *config);
@@ -74,17 +82,21 @@ int laju_config_load(laju_config *config, const char *path, char why[LAJU_WHY_SI
 int laju_config_parse(laju_config *config, const char *name, const char *text, size_t len, char why[LAJU_WHY_SIZE]);
 
 /* Sets one setting by its name in YAML ("listen.http", "memory", ...), as the command line does over a file. 0, or -1 with
- * `why` (which does not repeat the name). Afterwards laju_config_verify. */
+ * `why` (which does not repeat the name). Afterwards laju_config_verify. A store that is given or taken away here changes the
+ * mode of the rules that do not say theirs. */
 int laju_config_set(laju_config *config, const char *key, const char *text, char why[LAJU_WHY_SIZE]);
 
 /* What several settings must keep together. 0, or -1 with `why`. */
 int laju_config_verify(const laju_config *config, char why[LAJU_WHY_SIZE]);
 
+/* Can the store decide rules of this algorithm? False where there is none. */
+bool laju_config_store_can(const laju_config_store *store, laju_algorithm algorithm);
+
 /* Adds a rule from a line such as "login=5/1m token-bucket burst 10". 0, or -1 with `why` (also where the name is taken). */
 int laju_config_add_rule(laju_config *config, const char *text, char why[LAJU_WHY_SIZE]);
 
 /* May what runs by `running` go on by `fresh`? 0, or 1 with `why` naming the first setting of which a change needs a restart:
- * listen, workers, memory, memory_logs, huge_pages, snapshot.path. Rules are not looked at. */
+ * listen, workers, memory, memory_logs, huge_pages, snapshot.path, all of store. Rules are not looked at. */
 int laju_config_restart_needed(const laju_config *running, const laju_config *fresh, char why[LAJU_WHY_SIZE]);
 
 /* Where no rule was given: `default`, 100 a minute per key, so that the first request works. 0, or -1 (memory). */

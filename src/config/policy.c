@@ -8,6 +8,14 @@ void laju_policy_init(laju_policy *policy, const laju_rule *rule) {
   policy->parts[0].kind = LAJU_PART_IP;
 }
 
+void laju_rule_follow(laju_rule *to, const laju_rule *from) {
+  to->shadow = from->shadow;
+  to->mode = from->mode;
+  to->on_store_error = from->on_store_error;
+  to->secret = from->secret;
+  to->grouped = from->grouped;
+}
+
 static void free_patterns(laju_pattern *patterns, size_t count) {
   for (size_t i = 0; i < count; i++) free(patterns[i].text);
   free(patterns);

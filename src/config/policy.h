@@ -70,18 +70,27 @@ typedef struct laju_policy {
   laju_part parts[LAJU_PARTS_MAX]; /* of a derived key; [ip] where none was given */
   size_t part_count;
   laju_missing missing;
+  laju_part
+      group_parts[LAJU_PARTS_MAX]; /* of its keys' group in the shared store; none where the rule is not grouped */
+  size_t group_count;
   bool secret;                   /* derived keys are hashed before they are stored or shown */
   bool wait_server;              /* leaky bucket: forward-auth holds its answer back for the delay */
   laju_network *exempt_networks; /* who is never limited: an address in one of these, ... */
   laju_pattern *exempt_keys;     /* ... or a key that one of these takes */
   laju_override *overrides; /* in the file's order: an exact key before any pattern, then the first that takes it */
   size_t exempt_network_count, exempt_key_count, override_count;
+  bool mode_given, on_store_error_given; /* in words, rather than by default */
+  uint32_t line, column;                 /* where its mode, or else the rule, stands in the file; from 0 */
 } laju_policy;
 
 /* A policy of a rule alone: applies to any request, by address. */
 void laju_policy_init(laju_policy *policy, const laju_rule *rule);
 
 void laju_policy_deinit(laju_policy *policy);
+
+/* Gives `to` what `from` has beside its numbers: shadow, mode, on_store_error, secret, grouped. An override has them as its
+ * rule does. */
+void laju_rule_follow(laju_rule *to, const laju_rule *from);
 
 /* Does the pattern take this text? In time linear in both for up to one `*`, else that of a search (memmem) for each run
  * between two. Pure. */

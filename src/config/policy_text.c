@@ -210,13 +210,23 @@ static int read_part(laju_part *part, const char *text, size_t len, char why[LAJ
   return 0;
 }
 
-int laju_policy_add_part(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
-  laju_policy *to = policy;
+static int add_part(laju_part parts[LAJU_PARTS_MAX], size_t *count, const char *text, size_t len,
+                    char why[LAJU_TEXT_SIZE]) {
   laju_part part = {0};
   if (read_part(&part, text, len, why) < 0) return -1;
-  if (to->part_count >= LAJU_PARTS_MAX) return complain_many(LAJU_PARTS_MAX, why);
-  to->parts[to->part_count++] = part;
+  if (*count >= LAJU_PARTS_MAX) return complain_many(LAJU_PARTS_MAX, why);
+  parts[(*count)++] = part;
   return 0;
+}
+
+int laju_policy_add_part(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  laju_policy *to = policy;
+  return add_part(to->parts, &to->part_count, text, len, why);
+}
+
+int laju_policy_add_group_part(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  laju_policy *to = policy;
+  return add_part(to->group_parts, &to->group_count, text, len, why);
 }
 
 int laju_policy_set_missing(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
@@ -229,6 +239,30 @@ int laju_policy_set_missing(void *policy, const char *text, size_t len, char why
   size_t found;
   if (laju_value_word(text, len, words, COUNT(words), &found, why) < 0) return -1;
   ((laju_policy *)policy)->missing = (laju_missing)found;
+  return 0;
+}
+
+/* ---- the shared store ---------------------------------------------------------------------------------------------- */
+
+int laju_policy_set_mode(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  static const char *const words[] = {[LAJU_EMBEDDED] = "embedded", [LAJU_EXACT] = "exact"};
+  size_t found;
+  if (laju_value_word(text, len, words, COUNT(words), &found, why) < 0) return -1;
+  ((laju_policy *)policy)->rule.mode = (laju_mode)found;
+  ((laju_policy *)policy)->mode_given = true;
+  return 0;
+}
+
+int laju_policy_set_on_store_error(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  static const char *const words[] = {
+      [LAJU_STORE_ERROR_ALLOW] = "allow",
+      [LAJU_STORE_ERROR_DENY] = "deny",
+      [LAJU_STORE_ERROR_LOCAL] = "local",
+  };
+  size_t found;
+  if (laju_value_word(text, len, words, COUNT(words), &found, why) < 0) return -1;
+  ((laju_policy *)policy)->rule.on_store_error = (laju_on_store_error)found;
+  ((laju_policy *)policy)->on_store_error_given = true;
   return 0;
 }
 

@@ -17,6 +17,13 @@ int laju_policy_add_method(void *policy, const char *text, size_t len, char why[
 /* key: "ip", "header:X-User-Id", ... A header's name is put in lower case. */
 int laju_policy_add_part(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]);
 
+/* group: parts of the same kinds. */
+int laju_policy_add_group_part(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]);
+
+/* mode: "embedded", "exact"; on_store_error: "allow", "deny", "local". Of the rule itself, not yet of its overrides. */
+int laju_policy_set_mode(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]);
+int laju_policy_set_on_store_error(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]);
+
 /* exempt: an address, a network, or "key:PATTERN". */
 int laju_policy_add_exempt(void *policy, const char *text, size_t len, char why[LAJU_TEXT_SIZE]);
 

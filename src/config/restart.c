@@ -1,8 +1,31 @@
-/* What only a start can change: addresses that are bound, threads that run, memory that is mapped. */
+/* What only a start can change: addresses that are bound, threads that run, memory that is mapped, the store that is
+ * asked. */
 #include <stdio.h>
 #include <string.h>
 
 #include "config/config.h"
+
+static const char *first_changed_of_tls(const laju_config_store *running, const laju_config_store *fresh) {
+  if (strcmp(running->tls_ca, fresh->tls_ca) != 0) return "store.tls_ca";
+  if (strcmp(running->tls_cert, fresh->tls_cert) != 0) return "store.tls_cert";
+  if (strcmp(running->tls_key, fresh->tls_key) != 0) return "store.tls_key";
+  if (strcmp(running->tls_server_name, fresh->tls_server_name) != 0) return "store.tls_server_name";
+  return NULL;
+}
+
+static const char *first_changed_of_store(const laju_config_store *running, const laju_config_store *fresh) {
+  if (strcmp(running->password, fresh->password) != 0) return "store.password_file";
+  if (!laju_store_url_same(&running->url, &fresh->url)) return "store.redis";
+  if (running->timeout_us != fresh->timeout_us) return "store.timeout";
+  if (running->connect_timeout_us != fresh->connect_timeout_us) return "store.connect_timeout";
+  if (running->pool != fresh->pool) return "store.pool";
+  if (running->max_inflight != fresh->max_inflight) return "store.max_inflight";
+  if (strcmp(running->prefix, fresh->prefix) != 0) return "store.prefix";
+  if (running->transaction != fresh->transaction) return "store.atomicity";
+  if (running->deny_cache != fresh->deny_cache) return "store.deny_cache";
+  if (running->nodes != fresh->nodes) return "store.nodes";
+  return first_changed_of_tls(running, fresh);
+}
 
 static const char *first_changed(const laju_config *running, const laju_config *fresh) {
   if (strcmp(running->listen_http, fresh->listen_http) != 0) return "listen.http";
@@ -12,7 +35,7 @@ static const char *first_changed(const laju_config *running, const laju_config *
   if (running->memory_logs_bytes != fresh->memory_logs_bytes) return "memory_logs";
   if (running->huge_pages != fresh->huge_pages) return "huge_pages";
   if (strcmp(running->snapshot_path, fresh->snapshot_path) != 0) return "snapshot.path";
-  return NULL;
+  return first_changed_of_store(&running->store, &fresh->store);
 }
 
 int laju_config_restart_needed(const laju_config *running, const laju_config *fresh, char why[LAJU_WHY_SIZE]) {

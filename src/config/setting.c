@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "config/address.h"
 #include "config/policy_text.h"
+#include "config/setting_store.h"
 #include "config/value.h"
 
 #define MEMORY_MIN (UINT64_C(1) << 20)
@@ -170,6 +171,21 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"snapshot", LAJU_SETTING_GROUP, NULL, NULL},
     {"snapshot.path", LAJU_SETTING_TEXT, set_snapshot_path, NULL},
     {"snapshot.interval", LAJU_SETTING_TEXT, set_snapshot_interval, NULL},
+    {"store", LAJU_SETTING_GROUP, NULL, NULL},
+    {"store.redis", LAJU_SETTING_TEXT, laju_store_set_redis, NULL},
+    {"store.password_file", LAJU_SETTING_TEXT, laju_store_set_password_file, NULL},
+    {"store.timeout", LAJU_SETTING_TEXT, laju_store_set_timeout, NULL},
+    {"store.connect_timeout", LAJU_SETTING_TEXT, laju_store_set_connect_timeout, NULL},
+    {"store.pool", LAJU_SETTING_PLAIN, laju_store_set_pool, NULL},
+    {"store.max_inflight", LAJU_SETTING_PLAIN, laju_store_set_max_inflight, NULL},
+    {"store.prefix", LAJU_SETTING_TEXT, laju_store_set_prefix, NULL},
+    {"store.tls_ca", LAJU_SETTING_TEXT, laju_store_set_tls_ca, NULL},
+    {"store.tls_cert", LAJU_SETTING_TEXT, laju_store_set_tls_cert, NULL},
+    {"store.tls_key", LAJU_SETTING_TEXT, laju_store_set_tls_key, NULL},
+    {"store.tls_server_name", LAJU_SETTING_TEXT, laju_store_set_tls_server_name, NULL},
+    {"store.atomicity", LAJU_SETTING_TEXT, laju_store_set_atomicity, NULL},
+    {"store.deny_cache", LAJU_SETTING_PLAIN, laju_store_set_deny_cache, NULL},
+    {"store.nodes", LAJU_SETTING_PLAIN, laju_store_set_nodes, NULL},
     {"trusted_proxies", LAJU_SETTING_LIST, add_trusted_proxy, clear_trusted_proxies},
     {"ip_prefix", LAJU_SETTING_GROUP, NULL, NULL},
     {"ip_prefix.v4", LAJU_SETTING_PLAIN, set_ip_prefix_v4, NULL},
@@ -241,6 +257,8 @@ int laju_setting_verify(const laju_config *config, const char **key, char why[LA
     *key = "memory_logs";
     return laju_complain(why, NULL, 0, "is more than 80% of memory", NULL, LOGS_ALLOWED);
   }
+  *key = "store";
+  if (laju_store_verify(&config->store, why) < 0) return -1;
   *key = "listen";
   return verify_doors(config, why);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/mode.h"
 #include "config/setting.h"
 #include "config/yaml_rules.h"
 
@@ -64,10 +65,22 @@ static int read_setting(file_reading *file, const laju_setting *setting) {
   return read_value(file, setting);
 }
 
+/* The store may stand behind the rules, so that their modes are known at the end. */
+static int verify_modes(file_reading *file) {
+  size_t blamed;
+  char complaint[LAJU_TEXT_SIZE];
+  const laju_config_store *store = &file->config->store;
+  laju_modes_settle(store, file->rules.policies, file->rules.count);
+  if (laju_modes_verify(store, file->rules.policies, file->rules.count, &blamed, complaint) == 0) return 0;
+  const laju_policy *policy = &file->rules.policies[blamed];
+  yaml_mark_t at = {.line = policy->line, .column = policy->column};
+  return laju_reader_fail(&file->reader, at, LAJU_MODE_PLACE "%s", blamed, policy->rule.name, complaint);
+}
+
 static int verify(file_reading *file, const laju_mapping *mapping) {
   const char *blamed;
   char complaint[LAJU_TEXT_SIZE];
-  if (laju_setting_verify(file->config, &blamed, complaint) == 0) return 0;
+  if (laju_setting_verify(file->config, &blamed, complaint) == 0) return verify_modes(file);
   size_t i = 0;
   while (i < mapping->count && strcmp(mapping->words[i], blamed) != 0) i++;
   return laju_reader_fail(&file->reader, mapping->keys[i], "%s: %s", blamed, complaint);
@@ -127,6 +140,7 @@ int laju_config_parse(laju_config *config, const char *name, const char *text, s
   }
   laju_policy_list_deinit(&file.rules);
   explicit_bzero(fresh.resp_password, sizeof fresh.resp_password);
+  explicit_bzero(&fresh.store, sizeof fresh.store);
   return error;
 }
 

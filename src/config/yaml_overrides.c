@@ -153,7 +153,7 @@ static int finish_override(laju_reader *reader, size_t i, size_t j, laju_overrid
   if (policy->wait_server && laju_policy_wait_verify(&made.rule, complaint) < 0) {
     return fail_override(reader, i, j, draft, LAJU_FIELD_LIMIT, complaint);
   }
-  made.rule.shadow = policy->rule.shadow;
+  laju_rule_follow(&made.rule, &policy->rule);
   made.key = draft->key;
   draft->key = (laju_pattern){0}; /* the policy's now */
   policy->overrides[policy->override_count++] = made;

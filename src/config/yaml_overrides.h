@@ -18,7 +18,7 @@ void laju_override_drafts_deinit(laju_override_drafts *drafts);
 /* Reads the list of rules[i].overrides, at which the reader stands. */
 int laju_override_drafts_read(laju_reader *reader, size_t i, laju_override_drafts *drafts);
 
-/* Makes the overrides of `policy`, whose rule, `shadow` and `wait` are known; `rule` is the draft that the rule was made from.
+/* Makes the overrides of `policy`, whose rule and `wait` are known; `rule` is the draft that the rule was made from.
  * The policy owns them from then on. -1 after a complaint. */
 int laju_override_drafts_finish(laju_reader *reader, size_t i, laju_override_drafts *drafts,
                                 const laju_rule_draft *rule, laju_policy *policy);

@@ -14,9 +14,23 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* The fields of laju_rule_field come first. */
-enum { MATCH = LAJU_RULE_FIELDS, KEY, MISSING, SECRET, SHADOW, WAIT, EXEMPT, OVERRIDES, KEYS };
+enum {
+  MATCH = LAJU_RULE_FIELDS,
+  KEY,
+  MISSING,
+  SECRET,
+  SHADOW,
+  WAIT,
+  MODE,
+  ON_STORE_ERROR,
+  GROUP,
+  EXEMPT,
+  OVERRIDES,
+  KEYS
+};
 static const char *const words[KEYS] = {
-    LAJU_RULE_FIELD_NAMES, "match", "key", "missing", "secret", "shadow", "wait", "exempt", "overrides"};
+    LAJU_RULE_FIELD_NAMES, "match", "key",    "missing",  "secret", "shadow", "wait", "mode",
+    "on_store_error",      "group", "exempt", "overrides"};
 _Static_assert(KEYS <= LAJU_MAPPING_KEYS_MAX, "each key of a rule has its place in a mapping");
 
 /* One rule while it is read. */
@@ -27,8 +41,7 @@ typedef struct rule_reading {
   laju_mapping mapping;
   laju_rule_draft draft;
   laju_rule_field field; /* that take_field sets */
-  laju_policy policy;
-  bool shadow;
+  laju_policy policy;    /* its rule holds what is no number of it, until the draft is finished */
   laju_override_drafts overrides;
 } rule_reading;
 
@@ -44,7 +57,7 @@ static int take_secret(void *to, const char *text, size_t len, char why[LAJU_TEX
 }
 
 static int take_shadow(void *to, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
-  return laju_value_bool(text, len, &((rule_reading *)to)->shadow, why);
+  return laju_value_bool(text, len, &((rule_reading *)to)->policy.rule.shadow, why);
 }
 
 static int take_wait(void *to, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
@@ -114,6 +127,9 @@ static int read_member(rule_reading *rule, int key) {
     case SECRET: return laju_reader_value(reader, path, true, take_secret, rule);
     case SHADOW: return laju_reader_value(reader, path, true, take_shadow, rule);
     case WAIT: return laju_reader_value(reader, path, false, take_wait, rule);
+    case MODE: return laju_reader_value(reader, path, false, laju_policy_set_mode, &rule->policy);
+    case ON_STORE_ERROR: return laju_reader_value(reader, path, false, laju_policy_set_on_store_error, &rule->policy);
+    case GROUP: return read_some(reader, path, laju_policy_add_group_part, &rule->policy);
     case EXEMPT: return laju_reader_values(reader, path, laju_policy_add_exempt, &rule->policy);
     case OVERRIDES: return laju_override_drafts_read(reader, rule->i, &rule->overrides);
     default: return read_field(rule, key, path);
@@ -132,10 +148,17 @@ static int finish(rule_reading *rule, laju_policy_list *rules) {
   laju_policy *policy = &rule->policy;
   laju_rule_field field = LAJU_FIELD_NAME;
   char complaint[LAJU_TEXT_SIZE];
-  if (laju_rule_draft_finish(&rule->draft, &policy->rule, &field, complaint) < 0) {
+  laju_rule made;
+  if (laju_rule_draft_finish(&rule->draft, &made, &field, complaint) < 0) {
     return fail_at(rule, (int)field, complaint);
   }
-  policy->rule.shadow = rule->shadow;
+  policy->rule.secret = policy->secret;
+  policy->rule.grouped = policy->group_count > 0;
+  laju_rule_follow(&made, &policy->rule);
+  policy->rule = made;
+  yaml_mark_t at = laju_mapping_mark(&rule->mapping, MODE);
+  policy->line = (uint32_t)at.line;
+  policy->column = (uint32_t)at.column;
   if (policy->wait_server && laju_policy_wait_verify(&policy->rule, complaint) < 0) {
     return fail_at(rule, WAIT, complaint);
   }

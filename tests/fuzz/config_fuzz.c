@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "config/config.h"
 #include "config/pattern_set.h"
 #include "core/rule.h"
@@ -84,11 +85,30 @@ static void must_override(const laju_policy *policy) {
     const laju_override *override = &policy->overrides[i];
     must_be_pattern(&override->key);
     must_be_rule(&override->rule);
+    must(override->rule.mode == policy->rule.mode && override->rule.on_store_error == policy->rule.on_store_error);
+    must(override->rule.secret == policy->rule.secret && override->rule.grouped == policy->rule.grouped);
     must(strcmp(override->rule.name, policy->rule.name) == 0);
     must(override->rule.algorithm == policy->rule.algorithm && override->rule.shadow == policy->rule.shadow);
     if (policy->wait_server) must_wait_little(&override->rule);
   }
   must_be_found(policy);
+}
+
+static void must_be_store(const laju_config_store *store) {
+  must(store->url.kind <= LAJU_STORE_CLUSTER);
+  must(store->timeout_us >= 1000 && store->timeout_us <= 10000000);
+  must(store->connect_timeout_us >= 1000 && store->connect_timeout_us <= 60000000);
+  must(store->pool >= 1 && store->pool <= LAJU_CONFIG_POOL_MAX);
+  must(store->max_inflight >= 1 && store->max_inflight <= LAJU_CONFIG_INFLIGHT_MAX);
+  must(store->nodes <= LAJU_CONFIG_NODES_MAX);
+  must(laju_plain(store->prefix, strlen(store->prefix)));
+}
+
+/* Where it is decided can decide it. */
+static void must_be_decided(const laju_config_store *store, const laju_policy *policy) {
+  must(policy->rule.mode == LAJU_EMBEDDED || laju_config_store_can(store, policy->rule.algorithm));
+  must(policy->mode_given || (policy->rule.mode == LAJU_EXACT) == (store->url.kind != LAJU_STORE_NONE));
+  must(policy->rule.grouped == (policy->group_count > 0) && policy->rule.secret == policy->secret);
 }
 
 static void must_be_good(const laju_config *config) {
@@ -99,10 +119,12 @@ static void must_be_good(const laju_config *config) {
   must(config->trusted_count <= LAJU_CONFIG_TRUSTED_MAX);
   must(config->ip_prefix_v4 >= 1 && config->ip_prefix_v4 <= 32);
   must(config->ip_prefix_v6 >= 1 && config->ip_prefix_v6 <= 128);
+  must_be_store(&config->store);
   must(config->rule_count <= LAJU_CONFIG_RULES_MAX);
   for (size_t i = 0; i < config->rule_count; i++) {
     const laju_policy *policy = &config->rules[i];
     must_be_rule(&policy->rule);
+    must_be_decided(&config->store, policy);
     if (policy->wait_server) must_wait_little(&policy->rule);
     must_match(&policy->match);
     must_be_key(policy);

@@ -197,6 +197,26 @@ static void what_is_too_long_is_refused(void **unused) {
   assert_refused(text, "4096 bytes");
 }
 
+static bool same(const char *one, const char *other) {
+  laju_store_url a = read_good(one), b = read_good(other);
+  return laju_store_url_same(&a, &b);
+}
+
+static void two_ways_of_writing_one_place_are_the_same(void **unused) {
+  (void)unused;
+  assert_true(same("redis://:%61@h", "redis://:a@h:6379/0"));
+  assert_false(same("redis://:a@h", "redis://:b@h"));
+  assert_false(same("redis://a:x@h", "redis://b:x@h"));
+  assert_false(same("redis://h", "rediss://h"));
+  assert_false(same("redis://h", "redis://h/1"));
+  assert_false(same("redis://h", "redis://h:1"));
+  assert_false(same("redis://h", "redis+cluster://h"));
+  assert_false(same("redis+cluster://h", "redis+cluster://h,i"));
+  assert_false(same("redis+cluster://i,h", "redis+cluster://h,i"));
+  assert_false(same("redis+sentinel://h/a", "redis+sentinel://h/b"));
+  assert_false(same("unix:/a", "unix:/b"));
+}
+
 static void assert_shown(const char *text, const char *expected) {
   laju_store_url url = read_good(text);
   char shown[LAJU_STORE_SHOWN_SIZE];
@@ -245,6 +265,7 @@ int main(void) {
       cmocka_unit_test(a_password_is_never_repeated),
       cmocka_unit_test(what_is_no_store_is_refused_with_what_would_be),
       cmocka_unit_test(what_is_too_long_is_refused),
+      cmocka_unit_test(two_ways_of_writing_one_place_are_the_same),
       cmocka_unit_test(people_are_shown_all_but_user_and_password),
       cmocka_unit_test(the_longest_fits_where_it_is_shown),
   };

@@ -128,6 +128,9 @@ static void every_part_of_a_key_is_known(void **unused) {
   assert_int_equal(policy.parts[6].kind, LAJU_PART_HOST);
   taken(laju_policy_add_part, "ip");
   refused(laju_policy_add_part, "ip", "too many; allowed: at most 8");
+  taken(laju_policy_add_group_part, "header:X-Tenant"); /* a group's are counted apart */
+  assert_int_equal(policy.group_count, 1);
+  assert_string_equal(policy.group_parts[0].name, "x-tenant");
 }
 
 static void a_part_that_is_none_is_told_the_nearest(void **unused) {

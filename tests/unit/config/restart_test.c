@@ -85,6 +85,46 @@ static void rules_and_what_doors_ask_for_need_none(void **state) {
   assert_int_equal(laju_config_restart_needed(&running, &fresh, why), 0);
 }
 
+static void anything_of_the_store_needs_one(void **state) {
+  (void)state;
+  set("store.tls_server_name", "r");
+  needs_a_restart("store.tls_server_name: needs a restart");
+  set("store.tls_key", "/k");
+  needs_a_restart("store.tls_key: needs a restart");
+  set("store.tls_cert", "/c");
+  needs_a_restart("store.tls_cert: needs a restart");
+  set("store.tls_ca", "/a");
+  needs_a_restart("store.tls_ca: needs a restart");
+  set("store.nodes", "3");
+  needs_a_restart("store.nodes: needs a restart");
+  set("store.deny_cache", "false");
+  needs_a_restart("store.deny_cache: needs a restart");
+  set("store.atomicity", "transaction");
+  needs_a_restart("store.atomicity: needs a restart");
+  set("store.prefix", "other");
+  needs_a_restart("store.prefix: needs a restart");
+  set("store.max_inflight", "1");
+  needs_a_restart("store.max_inflight: needs a restart");
+  set("store.pool", "2");
+  needs_a_restart("store.pool: needs a restart");
+  set("store.connect_timeout", "1s");
+  needs_a_restart("store.connect_timeout: needs a restart");
+  set("store.timeout", "1s");
+  needs_a_restart("store.timeout: needs a restart");
+  set("store.redis", "redis://:a@h");
+  needs_a_restart("store.redis: needs a restart");
+  memcpy(fresh.store.password, "b", 2);
+  needs_a_restart("store.password_file: needs a restart");
+}
+
+static void the_same_store_said_otherwise_needs_none(void **state) {
+  (void)state;
+  assert_int_equal(laju_config_set(&running, "store.redis", "redis://:a@h", why), 0);
+  set("store.redis", "redis://:%61@h:6379/0");
+  set("store.timeout", "50000us");
+  assert_int_equal(laju_config_restart_needed(&running, &fresh, why), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, init, deinit)
 
 int main(void) {
@@ -94,6 +134,8 @@ int main(void) {
       TEST(threads_and_memory_need_one),
       TEST(another_snapshot_needs_one_but_not_its_interval),
       TEST(the_same_memory_said_otherwise_needs_none),
+      TEST(anything_of_the_store_needs_one),
+      TEST(the_same_store_said_otherwise_needs_none),
       TEST(rules_and_what_doors_ask_for_need_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,9 @@ static void every_member_is_read(void **unused) {
       "  per: 1m\n"
       "  shadow: true\n"
       "  wait: server\n"
+      "  mode: embedded\n"
+      "  on_store_error: local\n"
+      "  group: [host, header:X-Tenant]\n"
       "  exempt: [10.0.0.0/8, 'key:health']\n"
       "  overrides: [{key: partner-7, limit: 1000}, {key: team-*, limit: 500, per: 10s, burst: 50, cost: 2}]\n");
   const laju_policy *api = &config.rules[0];
@@ -37,6 +40,13 @@ static void every_member_is_read(void **unused) {
   assert_string_equal(api->parts[0].name, "x-user-id");
   assert_int_equal(api->missing, LAJU_MISSING_SHARED);
   assert_true(api->secret && api->wait_server && api->rule.shadow);
+  assert_true(api->mode_given && api->on_store_error_given);
+  assert_int_equal(api->rule.mode, LAJU_EMBEDDED);
+  assert_int_equal(api->rule.on_store_error, LAJU_STORE_ERROR_LOCAL);
+  assert_true(api->rule.secret && api->rule.grouped);
+  assert_int_equal(api->group_count, 2);
+  assert_int_equal(api->group_parts[0].kind, LAJU_PART_HOST);
+  assert_string_equal(api->group_parts[1].name, "x-tenant");
   assert_int_equal(api->exempt_network_count, 1);
   assert_int_equal(api->exempt_key_count, 1);
   assert_int_equal(api->override_count, 2);
@@ -52,6 +62,9 @@ static void what_is_left_out_has_its_default(void **unused) {
   assert_int_equal(a->parts[0].kind, LAJU_PART_IP);
   assert_int_equal(a->missing, LAJU_MISSING_IP);
   assert_false(a->secret || a->wait_server || a->rule.shadow);
+  assert_false(a->mode_given || a->on_store_error_given || a->rule.secret || a->rule.grouped);
+  assert_int_equal(a->rule.on_store_error, LAJU_STORE_ERROR_ALLOW);
+  assert_int_equal(a->group_count, 0);
   assert_int_equal(a->exempt_network_count + a->exempt_key_count + a->override_count, 0);
 }
 
@@ -97,6 +110,13 @@ static void each_fault_is_named_with_its_place(void **unused) {
   refused("rules: [{name: a, shadow: yes}]",
           "laju.yaml:1:27: rules[0].shadow: \"yes\" is neither; did you mean \"true\"? allowed: true or false");
   refused("rules: [{name: a, wait: client}]", "laju.yaml:1:25: rules[0].wait: \"client\" is not known here; allowed: ");
+  refused(
+      "rules: [{name: a, mode: exactly}]",
+      "laju.yaml:1:25: rules[0].mode: \"exactly\" is not known here; did you mean \"exact\"? allowed: embedded, exact");
+  refused("rules: [{name: a, on_store_error: open}]",
+          "laju.yaml:1:35: rules[0].on_store_error: \"open\" is not known here; allowed: allow, deny, local");
+  refused("rules: [{name: a, group: [ip, tenant]}]", "laju.yaml:1:31: rules[0].group[1]: \"tenant\" is not a part");
+  refused("rules: [{name: a, group: []}]", "laju.yaml:1:26: rules[0].group: is an empty list; leave it out");
   refused("rules: [{name: a, exempt: [1.1.1.1, 1.2.3]}]",
           "laju.yaml:1:37: rules[0].exempt[1]: \"1.2.3\" is not an address");
   refused("rules: [{name: a, exempt: *a}]", "laju.yaml:1:27: anchors (&) and aliases (*) are not taken;");

@@ -89,10 +89,10 @@ static void an_unknown_key_is_named_with_its_place_and_the_nearest(void **state)
   refused(
       "rules:\n  - {name: api, limit: 1, per: 1s}\n  - {name: web, limt: 5, per: 1m}\n",
       "laju.yaml:3:17: rules[1].limt: unknown key; did you mean \"limit\"? allowed: name, algorithm, limit, per, burst, cost, "
-      "match, key, missing, secret, shadow, wait, exempt, overrides");
+      "match, key, missing, secret, shadow, wait, mode, on_store_error, group, exempt, overrides");
   refused(
       "memroy: 1GiB\n",
-      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, "
+      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, store, "
       "trusted_proxies, ip_prefix, headers, inline_limits, resp_password, resp_admin, rules");
   refused("listen: {htp: '127.0.0.1:1'}\n",
           "laju.yaml:1:10: listen.htp: unknown key; did you mean \"http\"? allowed: http, resp");
