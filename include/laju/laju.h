@@ -112,9 +112,10 @@ typedef struct laju_rule {
   uint32_t cost;                      /* what a check costs where it does not say; 1 after init */
   laju_mode mode;                     /* LAJU_EMBEDDED after init */
   laju_on_store_error on_store_error; /* LAJU_STORE_ERROR_ALLOW after init */
-  bool shadow;  /* decided and charged as a request of its own, but refuses nothing; false after init */
-  bool secret;  /* the shared store never sees its keys' text; false after init */
-  bool grouped; /* its keys' names in the shared store carry a group; false after init */
+  bool shadow;     /* decided and charged as a request of its own, but refuses nothing; false after init */
+  bool secret;     /* the shared store never sees its keys' text; false after init */
+  bool grouped;    /* its keys' names in the shared store carry a group; false after init */
+  uint32_t number; /* what its decisions are counted under (the daemon's alone); 0 after init */
   char name[LAJU_NAME_MAX + 1];
 } laju_rule;
 
