@@ -156,3 +156,32 @@ uint32_t laju_take(const laju_rule *rule, laju_state *state, int64_t now_us, uin
   laju_decide(rule, state, now_us, taken, out);
   return taken;
 }
+
+/* ---- taking back ---- */
+
+/* Of what was charged at tick `charged`, at most L a tick has drained by the latest admission. */
+static void give_back_bucket(const laju_rule *rule, laju_state *state, int64_t charged, int64_t n) {
+  int64_t used = (int64_t)state->bucket.used, last = (int64_t)state->bucket.last;
+  if (rule->limit == 0 || last < charged) return;
+  int64_t stands = drained(n * rule->period, last - charged, rule->limit);
+  state->bucket.used = (uint64_t)(used > stands ? used - stands : 0);
+}
+
+static uint32_t less(uint32_t tokens, uint32_t n) {
+  return tokens > n ? tokens - n : 0;
+}
+
+static void give_back_window(const laju_rule *rule, laju_state *state, int64_t charged, uint32_t n) {
+  uint64_t window = (uint64_t)(charged / rule->period);
+  if (state->window.window == window) state->window.curr = less(state->window.curr, n);
+  if (state->window.window == window + 1) state->window.prev = less(state->window.prev, n);
+}
+
+void laju_give_back(const laju_rule *rule, laju_state *state, int64_t charged_us, uint32_t cost) {
+  int64_t charged = charged_us / rule->tick_us;
+  if (laju_algorithm_is_bucket(rule->algorithm)) {
+    give_back_bucket(rule, state, charged, cost);
+  } else {
+    give_back_window(rule, state, charged, cost);
+  }
+}

@@ -21,4 +21,12 @@ void laju_decide(const laju_rule *rule, laju_state *state, int64_t now_us, uint3
  * for that cost (a peek where it is 0). Same algorithms, same times. */
 uint32_t laju_take(const laju_rule *rule, laju_state *state, int64_t now_us, uint32_t most, laju_decision *out);
 
+/* Takes back what an admission of `cost` by laju_decide(rule, state, charged_us, cost) added and others' admissions since have
+ * left standing: never more than certainly still stands, so whoever is decided from then on is decided as if that admission had
+ * never been, or later. A bucket gives back what cannot have drained by its latest admission: where it ran empty in between, the
+ * charge is gone already. A window gives back what it counts as its own or as the window before. A state that is older than
+ * the admission (its key was forgotten since) gives nothing; one that began anew at the same time or later cannot be told
+ * apart, and gives back what is not its own. Same algorithms. */
+void laju_give_back(const laju_rule *rule, laju_state *state, int64_t charged_us, uint32_t cost);
+
 #endif

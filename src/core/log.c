@@ -11,19 +11,23 @@ static laju_moment log_moment(const laju_rule *rule, const laju_log *log, int64_
   return laju_moment_at(rule, now_us, log->count > 0 ? stamp_at(log, log->count - 1) : 0);
 }
 
-/* How many of the stamps held have expired: an admission counts for exactly one period. A binary search. */
-static uint32_t expired(const laju_rule *rule, const laju_log *log, laju_moment at) {
-  if (at.fresh) return log->count;
+/* How many of the stamps held are at or before `tick`. A binary search. */
+static uint32_t count_until(const laju_log *log, int64_t tick) {
   uint32_t low = 0, high = log->count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (stamp_at(log, middle) > at.now - rule->period) {
+    if (stamp_at(log, middle) > tick) {
       high = middle;
     } else {
       low = middle + 1;
     }
   }
   return low;
+}
+
+/* How many of the stamps held have expired: an admission counts for exactly one period. */
+static uint32_t expired(const laju_rule *rule, const laju_log *log, laju_moment at) {
+  return at.fresh ? log->count : count_until(log, at.now - rule->period);
 }
 
 /* Ticks until the i-th oldest of the live tokens expires; those not yet written count from now. */
@@ -97,4 +101,14 @@ uint32_t laju_log_take(const laju_rule *rule, const laju_log *log, int64_t now_u
   uint32_t taken = peek.remaining < most ? peek.remaining : most;
   laju_log_decide(rule, log, now_us, taken, out);
   return taken;
+}
+
+void laju_log_give_back(const laju_rule *rule, laju_log *log, int64_t charged_us, uint32_t tokens) {
+  int64_t charged = charged_us / rule->tick_us;
+  uint32_t end = count_until(log, charged), begin = count_until(log, charged - 1);
+  uint32_t gone = end - begin < tokens ? end - begin : tokens;
+  for (uint32_t i = end; gone > 0 && i < log->count; i++) {
+    log->stamps[(log->head + i - gone) & (log->capacity - 1)] = (uint64_t)stamp_at(log, i);
+  }
+  log->count -= gone;
 }

@@ -39,4 +39,8 @@ void laju_log_admit(const laju_rule *rule, laju_log *log, int64_t now_us, uint32
 /* Takes at most `most` tokens, as laju_take does; charges nothing: admit what it returns. */
 uint32_t laju_log_take(const laju_rule *rule, const laju_log *log, int64_t now_us, uint32_t most, laju_decision *out);
 
+/* Takes back, as laju_give_back does, an admission of `tokens` at `charged_us`: at most so many stamps of that very tick. An
+ * admission whose clock was behind the log's left its stamps at the log's time; it keeps those in exchange. */
+void laju_log_give_back(const laju_rule *rule, laju_log *log, int64_t charged_us, uint32_t tokens);
+
 #endif

@@ -5,21 +5,17 @@
 #include "base/clock.h"
 #include "table/snapshot.h"
 
+#define DENIALS_PART 16 /* of the memory */
+
 struct laju_limiter {
   laju_table *table;
   laju_clock clock;
 };
 
-int laju_limiter_new(laju_limiter **out, const laju_limiter_options *options) {
+static int new_over(laju_limiter **out, const laju_table_options *table) {
   laju_limiter *limiter = malloc(sizeof *limiter);
   if (limiter == NULL) return LAJU_ERR_MEMORY;
-  laju_table_options table = {0};
-  if (options != NULL) {
-    table.memory_bytes = options->memory_bytes;
-    table.logs_bytes = options->memory_logs_bytes;
-    table.huge_pages = options->huge_pages;
-  }
-  int error = laju_table_new(&limiter->table, &table);
+  int error = laju_table_new(&limiter->table, table);
   if (error < 0) {
     free(limiter);
     return error;
@@ -27,6 +23,27 @@ int laju_limiter_new(laju_limiter **out, const laju_limiter_options *options) {
   laju_clock_init(&limiter->clock);
   *out = limiter;
   return 0;
+}
+
+static laju_table_options table_options(const laju_limiter_options *options) {
+  if (options == NULL) return (laju_table_options){.memory_bytes = 0};
+  return (laju_table_options){
+      .memory_bytes = options->memory_bytes,
+      .logs_bytes = options->memory_logs_bytes,
+      .huge_pages = options->huge_pages,
+  };
+}
+
+int laju_limiter_new(laju_limiter **out, const laju_limiter_options *options) {
+  laju_table_options table = table_options(options);
+  return new_over(out, &table);
+}
+
+int laju_limiter_new_shared(laju_limiter **out, const laju_limiter_options *options) {
+  laju_table_options table = table_options(options);
+  uint64_t bytes = table.memory_bytes > 0 ? table.memory_bytes : LAJU_TABLE_MEMORY_DEFAULT;
+  table.denials_bytes = bytes / DENIALS_PART;
+  return new_over(out, &table);
 }
 
 void laju_limiter_free(laju_limiter *limiter) {
@@ -41,6 +58,10 @@ int64_t laju_limiter_now_us(const laju_limiter *limiter) {
 
 laju_table *laju_limiter_table(laju_limiter *limiter) {
   return limiter->table;
+}
+
+laju_denials *laju_limiter_denials(laju_limiter *limiter) {
+  return laju_table_denials(limiter->table);
 }
 
 /* ---- with the caller's clock ---- */

@@ -9,6 +9,12 @@
 #include "table/table.h"
 #include <laju/laju.h>
 
+/* As laju_limiter_new, for one that works with a shared store: a sixteenth of its memory is for denials. */
+int laju_limiter_new_shared(laju_limiter **out, const laju_limiter_options *options);
+
+/* Its memory of denials (table/denials.h); NULL unless it is one of laju_limiter_new_shared. */
+laju_denials *laju_limiter_denials(laju_limiter *limiter);
+
 /* The limiter's clock: microseconds since the epoch. */
 int64_t laju_limiter_now_us(const laju_limiter *limiter);
 

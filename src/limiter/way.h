@@ -26,8 +26,9 @@ typedef struct laju_way {
   laju_limiter *limiter;
   struct laju_store *store; /* NULL: none; then only laju_limiter_decide_* are needed */
   laju_keys keys;           /* where there is a store */
-  bool deny_cache;
-  _Atomic uint32_t *nodes; /* how many share the store: a rule's share under on_store_error: local. At least 1 */
+  bool deny_cache;          /* refusals are remembered; the limiter is one of laju_limiter_new_shared */
+  bool transaction;         /* atomicity: transaction, as the store's option says. Its refusals are not remembered */
+  _Atomic uint32_t *nodes;  /* how many share the store: a rule's share under on_store_error: local. At least 1 */
   laju_way_counters counters;
 } laju_way;
 

@@ -215,7 +215,7 @@ static redisReply *const *read_request(redisReply *const *replies, const laju_sc
                                        int64_t now_us, laju_script_answer *answers) {
   const char *error = NULL;
   for (size_t i = 0; i < count; i++) {
-    answers[i] = (laju_script_answer){0};
+    answers[i] = (laju_script_answer){.now_us = now_us};
     const char *problem = NULL;
     if (replies[0]->type == REDIS_REPLY_ERROR) {
       problem = replies[0]->str;

@@ -60,6 +60,7 @@ typedef struct laju_script_answer {
   laju_decision decision; /* as it answered at its turn; all zeros beside an error */
   laju_state found;       /* what it was decided on; zeros for a log */
   uint32_t taken;         /* tokens charged if the whole request was allowed: the cost, or less where `at_most` */
+  int64_t now_us;         /* by the store's clock, when it was decided */
 } laju_script_answer;
 
 /* Reads the reply to a call of these asks: an answer for each, and the time by Redis' clock that they were decided at. The

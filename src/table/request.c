@@ -263,6 +263,13 @@ static bool commit(request *r) {
 
 /* ---- the request ---- */
 
+static bool decide_checks(request *r, const laju_check *checks, const laju_place *places, size_t count,
+                          laju_decision *decisions) {
+  bool allowed = true;
+  for (size_t i = 0; i < count; i++) allowed &= decide_check(r, &checks[i], &places[i], &decisions[i]);
+  return allowed;
+}
+
 bool laju_request_decide(laju_table *table, const laju_check *checks, const laju_place *places, size_t count,
                          int64_t now_us, laju_decision *decisions) {
   request r;
@@ -270,13 +277,23 @@ bool laju_request_decide(laju_table *table, const laju_check *checks, const laju
   r.now_us = now_us;
   for (unsigned turns = 0;;) {
     lock_all(&r, places, count);
-    bool allowed = true;
-    for (size_t i = 0; i < count; i++) allowed &= decide_check(&r, &checks[i], &places[i], &decisions[i]);
+    bool allowed = decide_checks(&r, checks, places, count, decisions);
     bool done = !allowed || commit(&r);
     unlock_all(&r);
     if (done) return allowed;
     laju_spin_pause(&turns);
   }
+}
+
+bool laju_request_judge(laju_table *table, const laju_check *checks, const laju_place *places, size_t count,
+                        int64_t now_us, laju_decision *decisions) {
+  request r;
+  r.table = table;
+  r.now_us = now_us;
+  lock_all(&r, places, count);
+  bool allowed = decide_checks(&r, checks, places, count, decisions);
+  unlock_all(&r);
+  return allowed;
 }
 
 uint32_t laju_request_take(laju_table *table, const laju_check *check, const laju_place *place, int64_t now_us,

@@ -14,6 +14,10 @@
 bool laju_request_decide(laju_table *table, const laju_check *checks, const laju_place *places, size_t count,
                          int64_t now_us, laju_decision *decisions);
 
+/* The same decisions, and nothing is charged. */
+bool laju_request_judge(laju_table *table, const laju_check *checks, const laju_place *places, size_t count,
+                        int64_t now_us, laju_decision *decisions);
+
 /* Takes at most `check->cost`; returns the tokens taken. */
 uint32_t laju_request_take(laju_table *table, const laju_check *check, const laju_place *place, int64_t now_us,
                            laju_decision *decision);

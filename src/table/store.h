@@ -1,7 +1,7 @@
 /* Inside `table` only: what a laju_table is made of, and the few moves that everything else is built from.
  *
- * One mapping holds, each from a page on: this struct, a bit for each page of buckets that ever held a key, the slab's
- * marks, the slab, the buckets. A bucket is found by multiplying, not by masking, so any number of them will do, and each
+ * One mapping holds, each from a page on: this struct, a bit for each page of buckets that ever held a key, the memory of
+ * denials where there is one, the slab's marks, the slab, the buckets. A bucket is found by multiplying, not by masking, so any number of them will do, and each
  * stands for one stretch of the hash's range: that is how a snapshot finds its way into a table of another size.
  */
 #ifndef LAJU_TABLE_STORE_H
@@ -31,6 +31,7 @@ struct laju_table {
   uint64_t touched_words;
   uint64_t mapped_bytes; /* of the whole mapping, which begins here */
   laju_slab slab;
+  laju_denials denials; /* no sets: none */
   laju_tally tallies[LAJU_TALLIES];
   laju_shapes shapes;
 };

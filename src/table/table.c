@@ -18,23 +18,25 @@ static uint64_t pages_of(uint64_t bytes) {
 
 /* How many pages each part of the mapping has. */
 typedef struct layout {
-  uint64_t table, touched, marks, slab, buckets;
+  uint64_t table, touched, denials, marks, slab, buckets;
 } layout;
 
-static int lay_out(layout *out, uint64_t memory_bytes, uint64_t logs_bytes) {
+static int lay_out(layout *out, uint64_t memory_bytes, uint64_t logs_bytes, uint64_t denials_bytes) {
   if (memory_bytes == 0) memory_bytes = LAJU_TABLE_MEMORY_DEFAULT;
   if (memory_bytes < LAJU_TABLE_MEMORY_MIN || memory_bytes > LAJU_TABLE_MEMORY_MAX) return LAJU_ERR_MEMORY;
   if (logs_bytes == 0) logs_bytes = memory_bytes / 4;
-  if (logs_bytes > memory_bytes) return LAJU_ERR_MEMORY;
+  if (logs_bytes > memory_bytes || denials_bytes > memory_bytes) return LAJU_ERR_MEMORY;
+  if (denials_bytes > 0 && denials_bytes < LAJU_PAGE_BYTES) return LAJU_ERR_MEMORY;
 
   uint64_t pages = memory_bytes / LAJU_PAGE_BYTES;
   uint64_t blocks = logs_bytes / (LAJU_SLAB_BLOCK_BYTES + LAJU_SLAB_MARK_BYTES);
   if (blocks == 0) blocks = 1;
-  layout l = {.table = pages_of(sizeof(struct laju_table))};
+  layout l = {.table = pages_of(sizeof(struct laju_table)), .denials = denials_bytes / LAJU_PAGE_BYTES};
   l.marks = blocks * LAJU_SLAB_MARK_BYTES / LAJU_PAGE_BYTES;
   l.slab = blocks * LAJU_SLAB_BLOCK_BYTES / LAJU_PAGE_BYTES;
   uint64_t taken = l.table + l.marks + l.slab;
-  if (pages < taken + pages / 8) return LAJU_ERR_MEMORY;
+  if (pages < taken + pages / 8 || pages < taken + l.denials + pages / 16) return LAJU_ERR_MEMORY;
+  taken += l.denials;
   l.touched = (pages - taken) / (LAJU_PAGE_BYTES * 8) + 1; /* a bit for each page of buckets */
   l.buckets = pages - taken - l.touched;
   if (l.buckets > LAJU_BUCKETS_MAX / LAJU_PAGE_BUCKETS) l.buckets = LAJU_BUCKETS_MAX / LAJU_PAGE_BUCKETS;
@@ -50,7 +52,7 @@ int laju_table_new(laju_table **out, const laju_table_options *options) {
   static const laju_table_options defaults;
   if (options == NULL) options = &defaults;
   layout l;
-  int error = lay_out(&l, options->memory_bytes, options->logs_bytes);
+  int error = lay_out(&l, options->memory_bytes, options->logs_bytes, options->denials_bytes);
   if (error < 0) return error;
   uint64_t key[2];
   if (options->hash_key != NULL) {
@@ -60,7 +62,7 @@ int laju_table_new(laju_table **out, const laju_table_options *options) {
     return error;
   }
 
-  uint64_t bytes = (l.table + l.touched + l.marks + l.slab + l.buckets) * LAJU_PAGE_BYTES;
+  uint64_t bytes = (l.table + l.touched + l.denials + l.marks + l.slab + l.buckets) * LAJU_PAGE_BYTES;
   unsigned char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return LAJU_ERR_MEMORY;
   /* Without being asked for, no huge pages: a few keys would bring in the whole table. Where the kernel does not do as it is
@@ -75,6 +77,8 @@ int laju_table_new(laju_table **out, const laju_table_options *options) {
   table->touched = (_Atomic uint64_t *)(void *)at;
   table->touched_words = (l.buckets + 63) / 64;
   at += l.touched * LAJU_PAGE_BYTES;
+  if (l.denials > 0) laju_denials_init(&table->denials, at, l.denials * LAJU_PAGE_BYTES, key);
+  at += l.denials * LAJU_PAGE_BYTES;
   uint64_t *marks = (uint64_t *)(void *)at;
   at += l.marks * LAJU_PAGE_BYTES;
   laju_slab_init(&table->slab, marks, at, l.slab * LAJU_PAGE_BYTES / LAJU_SLAB_UNIT);
@@ -162,6 +166,13 @@ bool laju_table_decide_all(laju_table *table, const laju_check *checks, size_t c
   return laju_request_decide(table, checks, places, count, now_us, decisions);
 }
 
+bool laju_table_judge(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
+                      laju_decision *decisions) {
+  laju_place places[LAJU_CHECKS_MAX];
+  for (size_t i = 0; i < count; i++) places[i] = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
+  return laju_request_judge(table, checks, places, count, now_us, decisions);
+}
+
 /* In three goes, each of which asks for the memory that the next one needs: the fingerprints, the states, the decisions. */
 static void decide_group(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                          laju_decision *decisions) {
@@ -195,6 +206,36 @@ void laju_table_decide_each(laju_table *table, const laju_check *checks, size_t 
 uint32_t laju_table_take(laju_table *table, const laju_check *check, int64_t now_us, laju_decision *decision) {
   laju_place place = laju_place_of(table, check->rule, check->key, check->key_len);
   return laju_request_take(table, check, &place, now_us, decision);
+}
+
+/* ---- giving back ---- */
+
+/* True where the key stands in this bucket. */
+static bool give_back_in(laju_table *table, uint64_t bucket, uint64_t print, const laju_check *check,
+                         int64_t charged_us) {
+  const laju_rule *rule = check->rule;
+  laju_bucket *b = &table->buckets[bucket];
+  laju_bucket_lock(b);
+  int slot = laju_bucket_find(b, print, laju_rule_is_log(rule));
+  if (slot >= 0 && laju_rule_is_log(rule)) {
+    laju_log log = laju_slab_view(&table->slab, b->states[slot]);
+    laju_log_give_back(rule, &log, charged_us, check->cost);
+    b->states[slot] = laju_slab_refer(laju_slab_state_unit(b->states[slot]), &log);
+  } else if (slot >= 0) {
+    laju_give_back(rule, &b->states[slot], charged_us, check->cost);
+  }
+  laju_bucket_unlock(b);
+  return slot >= 0;
+}
+
+/* A check by itself: what one has lost, the others need not wait for. */
+void laju_table_give_back(laju_table *table, const laju_check *checks, size_t count, int64_t charged_us) {
+  for (size_t i = 0; i < count; i++) {
+    if (checks[i].cost == 0) continue;
+    laju_place place = laju_place_of(table, checks[i].rule, checks[i].key, checks[i].key_len);
+    if (give_back_in(table, place.buckets[0], place.print, &checks[i], charged_us)) continue;
+    give_back_in(table, place.buckets[1], place.print, &checks[i], charged_us);
+  }
 }
 
 /* ---- forgetting ---- */
@@ -243,11 +284,19 @@ uint64_t laju_table_sweep(laju_table *table, uint64_t from, uint64_t count, int6
   return bucket < table->bucket_count ? bucket : 0;
 }
 
+/* ---- denials ---- */
+
+laju_denials *laju_table_denials(laju_table *table) {
+  return table->denials.sets != NULL ? &table->denials : NULL;
+}
+
 /* ---- statistics ---- */
 
 void laju_table_stats_read(const laju_table *table, laju_table_stats *out) {
   laju_table_stats stats = {
       .slots = table->bucket_count * LAJU_BUCKET_SLOTS,
+      .denials = table->denials.set_count * LAJU_DENIALS_WAYS,
+      .denials_displaced = atomic_load_explicit(&table->denials.displaced, memory_order_relaxed),
       .logs_bytes = table->slab.units * LAJU_SLAB_UNIT,
       .logs_used_bytes = atomic_load_explicit(&table->slab.used_bytes, memory_order_relaxed),
   };

@@ -22,6 +22,7 @@
 #ifndef LAJU_TABLE_TABLE_H
 #define LAJU_TABLE_TABLE_H
 
+#include "table/denials.h"
 #include <laju/laju.h>
 
 typedef struct laju_table laju_table;
@@ -33,8 +34,9 @@ typedef struct laju_table laju_table;
 typedef struct laju_table_options {
   uint64_t memory_bytes; /* all of it, logs included; 0: LAJU_TABLE_MEMORY_DEFAULT */
   /* The part of it for logs; 0: a quarter. Given out in blocks of 576 KiB (the largest log's 512, and their bookkeeping), at
-   * least one; an eighth of the memory must be left for buckets. */
+   * least one; an eighth of the memory must be left for buckets and denials, a sixteenth for buckets alone. */
   uint64_t logs_bytes;
+  uint64_t denials_bytes; /* the part of it for a memory of denials (denials.h), at least a page; 0: none */
   bool huge_pages; /* ask for pages of 2 MiB: fewer misses on the way to memory, and memory taken in such steps */
   const uint64_t *hash_key; /* two words, for tests that repeat; NULL: from the kernel's random numbers */
 } laju_table_options;
@@ -47,6 +49,8 @@ typedef struct laju_table_stats {
   uint64_t logs_bytes;    /* the slab's size */
   uint64_t logs_used_bytes;
   uint64_t logs_evicted_fresh, logs_evicted_used; /* logs that made room in the slab (not counted above) */
+  uint64_t denials;                               /* how many denials there is room for */
+  uint64_t denials_displaced;                     /* those that made room before they had ended */
 } laju_table_stats;
 
 /* LAJU_ERR_MEMORY (outside its range, or not to be had), LAJU_ERR_SYSTEM. `options` may be NULL. */
@@ -58,6 +62,15 @@ void laju_table_free(laju_table *table);
 bool laju_table_decide_all(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                            laju_decision *decisions);
 
+/* What laju_table_decide_all would answer: each decision as it would be at its turn. Charges nothing. */
+bool laju_table_judge(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
+                      laju_decision *decisions);
+
+/* Takes back what laju_table_decide_all(table, checks, count, charged_us, ...) charged when it allowed them: of each, what
+ * certainly still stands of it (core/decide.h). A key that was forgotten since has nothing to give; one that was forgotten and
+ * is there again may give what others were charged since. The rules are as they were. */
+void laju_table_give_back(laju_table *table, const laju_check *checks, size_t count, int64_t charged_us);
+
 /* Any number of independent checks, decided in their order; memory is fetched ahead, 16 at a time. */
 void laju_table_decide_each(laju_table *table, const laju_check *checks, size_t count, int64_t now_us,
                             laju_decision *decisions);
@@ -67,6 +80,9 @@ uint32_t laju_table_take(laju_table *table, const laju_check *check, int64_t now
 
 /* Forgets a key; true where it was known (and not as good as new). */
 bool laju_table_forget(laju_table *table, const laju_rule *rule, const char *key, size_t key_len, int64_t now_us);
+
+/* The memory of denials, or NULL where the options gave it no room. */
+laju_denials *laju_table_denials(laju_table *table);
 
 /* Frees what is as good as new in `count` buckets from bucket `from` on; returns where to go on (0: all seen). */
 uint64_t laju_table_sweep(laju_table *table, uint64_t from, uint64_t count, int64_t now_us);

@@ -126,6 +126,7 @@ static int read_wire(const char *wire, const laju_script_ask *asks, size_t count
   int64_t now_us = -1;
   int error = laju_script_read(reply, asks, count, answers, &now_us);
   assert_int_equal(now_us, error == 0 ? NOON : -1);
+  if (error == 0 && answers[0].error == NULL) assert_int_equal(answers[0].now_us, NOON);
   return error;
 }
 
