@@ -152,6 +152,23 @@ static void time_does_not_begin_before_the_snapshot_that_was_loaded(void **unuse
   unlink(path);
 }
 
+static void one_for_a_shared_store_has_a_memory_of_denials_in_its_own_memory(void **unused) {
+  (void)unused;
+  assert_null(laju_limiter_denials(limiter));
+  laju_limiter *shared;
+  laju_table_stats alone, with;
+  laju_limiter_options options = {.memory_bytes = 1 << 20};
+  assert_int_equal(laju_limiter_new_shared(&shared, &options), 0);
+  assert_non_null(laju_limiter_denials(shared));
+  laju_table_stats_read(laju_limiter_table(limiter), &alone);
+  laju_table_stats_read(laju_limiter_table(shared), &with);
+  assert_int_equal((alone.slots - with.slots) / 5 * 128, (1 << 20) / 16);
+  laju_limiter_free(shared);
+  assert_int_equal(laju_limiter_new_shared(&shared, NULL), 0);
+  assert_non_null(laju_limiter_denials(shared));
+  laju_limiter_free(shared);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, init, deinit)
 
 int main(void) {
@@ -163,6 +180,7 @@ int main(void) {
       TEST(each_decision_stands_at_the_place_of_its_check),
       TEST(as_many_shadows_as_there_may_be_checks_pass),
       TEST(a_rule_and_its_override_share_a_key_but_not_another_period),
+      TEST(one_for_a_shared_store_has_a_memory_of_denials_in_its_own_memory),
       TEST(time_does_not_begin_before_the_snapshot_that_was_loaded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

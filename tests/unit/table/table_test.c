@@ -159,6 +159,58 @@ static void independent_checks_are_decided_in_their_order(void **unused) {
   laju_table_free(table);
 }
 
+static void what_is_only_judged_is_answered_alike_and_not_charged(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned a = 0; a < LAJU_ALGORITHMS; a++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)a, 10, 3600 * SECOND);
+    laju_check checks[] = {check_of(&rule, "ann", 4), check_of(&rule, "ben", 1), check_of(&rule, "ann", 4)};
+    laju_decision judged[3], decided[3];
+    assert_true(laju_table_judge(table, checks, 3, NOON, judged));
+    assert_true(laju_table_judge(table, checks, 1, NOON, judged));
+    assert_int_equal(stats_of(table).keys, 2 * a); /* nothing new */
+    laju_table_judge(table, checks, 3, NOON, judged);
+    assert_true(laju_table_decide_all(table, checks, 3, NOON, decided));
+    assert_memory_equal(judged, decided, sizeof judged);
+    assert_false(laju_table_judge(table, checks, 3, NOON, judged));
+    assert_false(judged[0].allowed || judged[2].allowed);
+    assert_int_equal(judged[1].remaining, 8);
+    assert_int_equal(decide(table, &rule, "ben", 0, NOON).remaining, 9);
+  }
+  laju_table_free(table);
+}
+
+/* ---- giving back ---- */
+
+static void what_a_request_charged_is_given_back(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  for (unsigned a = 0; a < LAJU_ALGORITHMS; a++) {
+    laju_rule rule = rule_of("api", (laju_algorithm)a, 100, 3600 * SECOND);
+    decide(table, &rule, "ann", 20, NOON - SECOND);
+    laju_check checks[] = {check_of(&rule, "ann", 30), check_of(&rule, "ben", 7), check_of(&rule, "ann", 0),
+                           check_of(&rule, "ann", 1)};
+    laju_decision decisions[4];
+    int64_t before = decide(table, &rule, "ann", 0, NOON).remaining;
+    assert_true(laju_table_decide_all(table, checks, 4, NOON, decisions));
+    decide(table, &rule, "ann", 3, NOON);
+    laju_table_give_back(table, checks, 4, NOON);
+    assert_int_equal(decide(table, &rule, "ann", 0, NOON).remaining, before - 3);
+    assert_int_equal(decide(table, &rule, "ben", 0, NOON).remaining, 100);
+  }
+  laju_table_free(table);
+}
+
+static void a_key_that_is_gone_has_nothing_to_give(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(4 * MIB);
+  laju_rule rule = rule_of("api", LAJU_TOKEN_BUCKET, 10, 3600 * SECOND);
+  laju_check check = check_of(&rule, "ann", 3);
+  laju_table_give_back(table, &check, 1, NOON);
+  assert_int_equal(stats_of(table).keys, 0);
+  laju_table_free(table);
+}
+
 /* ---- the table and the bare law agree ---- */
 
 #define MODEL_KEYS 3000
@@ -337,6 +389,9 @@ int main(void) {
       cmocka_unit_test(another_name_algorithm_or_period_is_another_key),
       cmocka_unit_test(taking_gives_what_remains),
       cmocka_unit_test(independent_checks_are_decided_in_their_order),
+      cmocka_unit_test(what_is_only_judged_is_answered_alike_and_not_charged),
+      cmocka_unit_test(what_a_request_charged_is_given_back),
+      cmocka_unit_test(a_key_that_is_gone_has_nothing_to_give),
       cmocka_unit_test(thousands_of_keys_get_what_the_law_alone_gives),
       cmocka_unit_test(a_forgotten_key_starts_anew),
       cmocka_unit_test(a_sweep_frees_what_is_as_good_as_new_and_nothing_else),

@@ -184,6 +184,48 @@ static void what_is_admitted_is_what_is_used(void **unused) {
   laju_table_free(c.table);
 }
 
+/* ---- giving back ---- */
+
+/* Every second request that is admitted is given back, while others are decided. */
+static void give_back_half(crowd *c, unsigned thread, uint64_t *random) {
+  (void)thread;
+  char names[KEYS][24];
+  uint64_t admitted[KEYS] = {0};
+  for (size_t k = 0; k < KEYS; k++) name_key(names[k], k);
+  for (size_t i = 0; i < REQUESTS; i++) {
+    laju_check checks[4];
+    laju_decision decisions[4];
+    size_t keys[4];
+    for (size_t j = 0; j < 4; j++) {
+      keys[j] = random_next(random) % KEYS;
+      checks[j] = check_of(&c->rules[keys[j] % c->rule_count], names[keys[j]], (uint32_t)(random_next(random) % 3));
+    }
+    if (!laju_table_decide_all(c->table, checks, 4, c->now_us, decisions)) continue;
+    if (i % 2 == 0) {
+      laju_table_give_back(c->table, checks, 4, c->now_us);
+    } else {
+      for (size_t j = 0; j < 4; j++) admitted[keys[j]] += checks[j].cost;
+    }
+  }
+  add_up(c, admitted, KEYS);
+}
+
+static void what_is_kept_is_what_was_not_given_back(void **unused) {
+  (void)unused;
+  laju_rule rules[LAJU_ALGORITHMS];
+  for (unsigned a = 0; a < LAJU_ALGORITHMS; a++) rules[a] = rule_of("api", (laju_algorithm)a, 60000, 3600 * SECOND);
+  crowd c = {.table = table_of(64 * MIB), .rules = rules, .rule_count = 5, .work = give_back_half, .now_us = NOON};
+  run_crowd(&c);
+  for (size_t k = 0; k < KEYS; k++) {
+    char key[24];
+    name_key(key, k);
+    laju_decision peek = decide(c.table, &rules[k % 5], key, 0, NOON);
+    assert_true(c.admitted[k] > 0);
+    assert_int_equal(c.admitted[k], peek.limit - peek.remaining);
+  }
+  laju_table_free(c.table);
+}
+
 /* ---- a slab that is too small for them ---- */
 
 #define LOGS 24
@@ -232,6 +274,7 @@ int main(void) {
       cmocka_unit_test(one_sliding_window_counter),
       cmocka_unit_test(one_sliding_window_log),
       cmocka_unit_test(what_is_admitted_is_what_is_used),
+      cmocka_unit_test(what_is_kept_is_what_was_not_given_back),
       cmocka_unit_test(threads_that_evict_each_others_logs_neither_deadlock_nor_leak),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
