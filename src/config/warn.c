@@ -73,7 +73,7 @@ static void warn_of_numbers(laju_teller *to, size_t i, const laju_policy *policy
 
 /* ---- rules together ------------------------------------------------------------------------------------------------ */
 
-static bool is_for_any(const laju_policy *policy) {
+bool laju_policy_is_for_any(const laju_policy *policy) {
   const laju_match *match = &policy->match;
   bool any = match->host_count == 0 && match->path_count == 0 && match->method_count == 0;
   return any && !match->none && policy->missing != LAJU_MISSING_SKIP;
@@ -81,7 +81,7 @@ static bool is_for_any(const laju_policy *policy) {
 
 static void warn_of_many(laju_teller *to, const laju_config *config) {
   size_t count = 0;
-  for (size_t i = 0; i < config->rule_count; i++) count += is_for_any(&config->rules[i]);
+  for (size_t i = 0; i < config->rule_count; i++) count += laju_policy_is_for_any(&config->rules[i]);
   if (count <= LAJU_CHECKS_MAX) return;
   laju_teller_warn(to,
                    "rules: %zu are for any request, and forward-auth refuses one that more than %d match; those that "
@@ -91,6 +91,7 @@ static void warn_of_many(laju_teller *to, const laju_config *config) {
 
 size_t laju_config_warn(const laju_config *config, laju_config_tell tell, void *context) {
   laju_teller to = {.tell = tell, .context = context};
+  laju_store_warn(&to, config);
   warn_of_many(&to, config);
   for (size_t i = 0; i < config->rule_count; i++) {
     warn_of_numbers(&to, i, &config->rules[i], config->memory_logs_bytes);
