@@ -112,10 +112,11 @@ bool laju_store_submit(laju_store *store, laju_store_request *request);
 /* A command of its own, behind the checks submitted so far: DEL for a reset, the nodes' register, overrides. */
 typedef struct laju_store_command laju_store_command;
 struct laju_store_command {
-  const char *bytes; /* one command in RESP, copied by the call */
+  const char *bytes; /* one command in RESP, or MULTI to EXEC; copied by the call */
   size_t len;
   const char *key; /* which decides the server in a cluster */
   size_t key_len;
+  uint32_t replies; /* how many it brings (MULTI to EXEC brings several); `done` gets the last. 0 is 1 */
   void (*done)(laju_store_command *command, const redisReply *reply); /* NULL: no answer within the timeout */
   /* the store's own */
   uint64_t slot;
