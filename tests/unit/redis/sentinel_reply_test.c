@@ -87,6 +87,23 @@ static void a_switch_of_another_primary_is_none_of_ours(void **unused) {
   assert_false(read_switch("+PONG\r\n", &place));
 }
 
+static uint64_t epoch_of(const char *bytes) {
+  redisReply *reply = reply_of(bytes);
+  uint64_t epoch = laju_sentinel_read_epoch(reply);
+  freeReplyObject(reply);
+  return epoch;
+}
+
+static void a_sentinel_tells_which_failover_it_knows_of(void **unused) {
+  (void)unused;
+  assert_int_equal(epoch_of("*4\r\n+name\r\n+laju\r\n+config-epoch\r\n+17\r\n"), 17);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+18446744073709551600\r\n"), 0);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+1x\r\n"), 0);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n:17\r\n"), 0);
+  assert_int_equal(epoch_of("*1\r\n+config-epoch\r\n"), 0);
+  assert_int_equal(epoch_of("-ERR No such master with that name\r\n"), 0);
+}
+
 static void a_server_says_what_it_is(void **unused) {
   (void)unused;
   assert_true(is_primary("*3\r\n$6\r\nmaster\r\n:3129659\r\n*0\r\n"));
@@ -103,6 +120,7 @@ int main(void) {
       cmocka_unit_test(anything_else_tells_no_primary),
       cmocka_unit_test(a_switch_names_the_new_place),
       cmocka_unit_test(a_switch_of_another_primary_is_none_of_ours),
+      cmocka_unit_test(a_sentinel_tells_which_failover_it_knows_of),
       cmocka_unit_test(a_server_says_what_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
