@@ -1,9 +1,11 @@
-/* What servers say about who is where: maps of slots, redirections, sentinels' answers. The input is a reply. Whatever it says, a
- * map names only places it has, places have a host and a port, and what cannot be understood leaves everything untouched. */
+/* What servers say about who is where: maps of slots, refusals that point elsewhere, sentinels' answers, the register of nodes. The
+ * input is a reply. Whatever it says, a map names only places it has, places have a host and a port, versions are visible, and what
+ * cannot be understood leaves everything untouched. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis/nodes_reply.h"
 #include "redis/refusal.h"
 #include "redis/sentinel_reply.h"
 #include "redis/slot_map.h"
@@ -44,6 +46,16 @@ static void check_refusal(const char *text, size_t len) {
   if (!names_place && (refusal.to.host[0] != '\0' || refusal.to.port != 0)) abort();
 }
 
+static void check_nodes(const redisReply *reply) {
+  laju_nodes_seen seen;
+  if (laju_nodes_read_time(reply) < -1) abort();
+  if (laju_nodes_read_who(reply, &seen) < 0) return;
+  if (seen.count == 0 || seen.version_count > LAJU_NODES_VERSIONS_MAX) abort();
+  for (size_t i = 0; i < seen.version_count; i++) {
+    if (!laju_nodes_version_valid(seen.versions[i].text) || seen.versions[i].count == 0) abort();
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
@@ -54,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
   check_map(reply, false);
   check_map(reply, true);
   check_sentinel(reply);
+  check_nodes(reply);
   freeReplyObject(reply);
   return 0;
 }

@@ -97,7 +97,7 @@ static uint64_t epoch_of(const char *bytes) {
 static void a_sentinel_tells_which_failover_it_knows_of(void **unused) {
   (void)unused;
   assert_int_equal(epoch_of("*4\r\n+name\r\n+laju\r\n+config-epoch\r\n+17\r\n"), 17);
-  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+18446744073709551600\r\n"), 0);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+18446744073709551610\r\n"), 0);
   assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+1x\r\n"), 0);
   assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n:17\r\n"), 0);
   assert_int_equal(epoch_of("*1\r\n+config-epoch\r\n"), 0);
