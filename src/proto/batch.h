@@ -22,6 +22,13 @@
 #define LAJU_BATCH_SCRATCH 458752 /* bytes for a codec's work on one request */
 #define LAJU_DERIVED_MAX (LAJU_CHECKS_MAX * LAJU_KEY_MAX)
 
+/* What a client is told whose request is `split`. */
+#define LAJU_SPLIT_DETAIL \
+  "its checks belong to different slots of the Redis Cluster, so they cannot be decided together"
+#define LAJU_SPLIT_ALLOWED                                                                                                 \
+  "checks of one key, or rules with the same `group:`: the cluster places a key by what its name has in braces, its hash " \
+  "tag, which is the group's text where there is one, else the key's"
+
 typedef enum laju_ask_kind {
   LAJU_ASK_NOTE,  /* nothing to decide: the reply is written already, in `notes` */
   LAJU_ASK_ALL,   /* 1 to LAJU_CHECKS_MAX checks, all charged or none */
@@ -33,6 +40,8 @@ typedef struct laju_ask {
   laju_ask_kind kind;
   bool allowed;          /* ALL: the request's answer */
   bool known;            /* RESET: the answer */
+  bool split;            /* it was not decided: its keys live in different slots of the store's cluster */
+  bool failed;           /* RESET: it was not done: the store did not answer */
   bool close;            /* the connection ends after this reply */
   uint16_t form;         /* the codec's own: how to write the reply */
   uint16_t flags;        /* the codec's own */
@@ -49,7 +58,8 @@ typedef struct laju_batch {
   laju_check *checks;
   laju_slice *groups; /* groups[i] is checks[i]'s, where its rule is grouped; an empty one: none. Else not written */
   laju_decision *decisions;
-  laju_rule *rules; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i] */
+  laju_rule
+      *rules; /* made for one check (inline limits, CL.THROTTLE): rules[i] is for checks[i], and perhaps later ones */
   char *notes;
   char *keys;    /* also of groups; `key_len` of them are in use */
   char *scratch; /* nothing in it lasts */

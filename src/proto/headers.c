@@ -62,7 +62,7 @@ static size_t choose(const laju_check *checks, const laju_decision *decisions, s
   size_t rules = 0;
   for (size_t i = 0; i < count; i++) {
     size_t at = 0;
-    if (checks[i].rule->shadow) continue;
+    if (checks[i].rule->shadow || decisions[i].basis == LAJU_UNASKED) continue;
     while (at < rules && strcmp(checks[chosen[at]].rule->name, checks[i].rule->name) != 0) at++;
     if (at == rules) {
       chosen[rules++] = (uint8_t)i;
@@ -93,7 +93,7 @@ static char *put_rules(char *to, const laju_check *checks, const laju_decision *
 static int64_t retry_after_s(const laju_check *checks, const laju_decision *decisions, size_t count) {
   int64_t longest = 0;
   for (size_t i = 0; i < count; i++) {
-    if (decisions[i].allowed || checks[i].rule->shadow) continue;
+    if (decisions[i].allowed || checks[i].rule->shadow || decisions[i].basis == LAJU_UNASKED) continue;
     if (decisions[i].retry_after_us == LAJU_NEVER) return 0;
     int64_t wait = seconds_up(decisions[i].retry_after_us);
     if (wait < 1) wait = 1;
@@ -119,12 +119,24 @@ static char *put_tightest(char *to, const laju_terms *terms, const laju_rule *ru
   return PUT(to, "\r\n");
 }
 
+/* Who speaks before whom, however tight: first those that are enforced and were decided. */
+static int rank(const laju_check *check, const laju_decision *decision) {
+  return 2 * !check->rule->shadow + (decision->basis != LAJU_UNASKED);
+}
+
+static bool any_fallback(const laju_check *checks, const laju_decision *decisions, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (decisions[i].basis == LAJU_FALLBACK && !checks[i].rule->shadow) return true;
+  }
+  return false;
+}
+
 size_t laju_headers_tightest(const laju_check *checks, const laju_decision *decisions, size_t count) {
   size_t tightest = 0;
   for (size_t i = 1; i < count; i++) {
-    bool shadow = checks[i].rule->shadow, held_shadow = checks[tightest].rule->shadow;
-    bool closer = shadow == held_shadow && laju_decision_tighter(&decisions[i], &decisions[tightest]);
-    if (closer || (held_shadow && !shadow)) tightest = i;
+    int mine = rank(&checks[i], &decisions[i]), best = rank(&checks[tightest], &decisions[tightest]);
+    bool closer = mine == best && laju_decision_tighter(&decisions[i], &decisions[tightest]);
+    if (closer || mine > best) tightest = i;
   }
   return tightest;
 }
@@ -132,9 +144,12 @@ size_t laju_headers_tightest(const laju_check *checks, const laju_decision *deci
 size_t laju_headers_write(char to[LAJU_HEADERS_MAX], const laju_terms *terms, const laju_check *checks,
                           const laju_decision *decisions, size_t count, size_t tightest, int64_t now_us) {
   const laju_rule *rule = checks[tightest].rule;
-  if (rule->shadow) return 0;
+  if (rule->shadow || decisions[tightest].basis == LAJU_UNASKED) return 0;
   char *at = to;
-  if (terms->show_x_ratelimit) at = put_tightest(at, terms, rule, &decisions[tightest], now_us);
+  if (terms->show_x_ratelimit) {
+    at = put_tightest(at, terms, rule, &decisions[tightest], now_us);
+    if (any_fallback(checks, decisions, count)) at = PUT(at, "X-RateLimit-Source: fallback\r\n");
+  }
   if (terms->show_ratelimit) at = put_rules(at, checks, decisions, count);
   int64_t wait = retry_after_s(checks, decisions, count);
   if (wait > 0) {

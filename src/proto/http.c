@@ -8,6 +8,7 @@
 #include "proto/http_head.h"
 #include "proto/http_problem.h"
 #include "proto/http_reply.h"
+#include "proto/target.h"
 
 _Static_assert(LAJU_PROBLEM_MAX <= LAJU_NOTE_MAX, "a problem document fits a note");
 _Static_assert(LAJU_BATCH_CHECKS >= LAJU_EACH_MAX, "an empty batch has room for any request");
@@ -122,9 +123,43 @@ static outcome answer_text(connection *c, int status, const char *text, laju_bat
   return answered(add_note(batch, status, &c->head.request, text, strlen(text)));
 }
 
-static outcome answer_ready(connection *c, laju_batch *batch) {
+/* Checks are answered without the store, too: whoever wants it up asks for that. */
+static outcome answer_serving(connection *c, bool wants_store, laju_batch *batch) {
+  const laju_service *service = c->service;
+  if (service->stores == 0) return answer_text(c, 200, "{\"status\":\"ready\",\"store\":\"embedded\"}", batch);
+  bool up = atomic_load_explicit(&service->stores_up, memory_order_relaxed) == service->stores;
+  if (up) return answer_text(c, 200, "{\"status\":\"ready\",\"store\":\"up\"}", batch);
+  if (wants_store) return answer_text(c, 503, "{\"status\":\"degraded\",\"store\":\"down\"}", batch);
+  return answer_text(c, 200, "{\"status\":\"ready\",\"store\":\"down\"}", batch);
+}
+
+/* "store=1" in the query of /readyz; 0 and nothing are alike. False where it says something else. */
+static bool read_wants_store(laju_slice query, bool *wants, laju_slice *said) {
+  *wants = false;
+  while (query.at != NULL) {
+    laju_slice pair = laju_slice_cut(query, '&', &query);
+    laju_slice name = laju_slice_cut(pair, '=', said);
+    if (!laju_slice_equal(name, (laju_slice){"store", 5})) continue;
+    *wants = laju_slice_equal(*said, (laju_slice){"1", 1});
+    if (!*wants && !laju_slice_equal(*said, (laju_slice){"0", 1})) return false;
+  }
+  return true;
+}
+
+static outcome answer_ready(connection *c, const char *bytes, laju_batch *batch) {
+  const laju_http_request *request = &c->head.request;
+  laju_target target = laju_target_split((laju_slice){bytes + request->url_at, request->url_len});
+  laju_slice said;
+  bool wants_store;
+  if (!read_wants_store(target.query, &wants_store, &said)) {
+    laju_problem problem = plain_problem(400, "is out of range");
+    problem.field = (laju_shown){"store", 5};
+    problem.value = (laju_shown){said.at != NULL ? said.at : "", said.len};
+    problem.allowed = "0 or 1";
+    return answered(add_problem(batch, request, &problem));
+  }
   switch (atomic_load_explicit(&c->service->stage, memory_order_relaxed)) {
-    case LAJU_SERVING: return answer_text(c, 200, "{\"status\":\"ready\",\"store\":\"embedded\"}", batch);
+    case LAJU_SERVING: return answer_serving(c, wants_store, batch);
     case LAJU_DRAINING: return answer_text(c, 503, "{\"status\":\"draining\"}", batch);
     default: return answer_text(c, 503, "{\"status\":\"starting\"}", batch);
   }
@@ -179,7 +214,7 @@ static outcome answer(connection *c, char *bytes, laju_batch *batch) {
   if (misdirected(request, bytes, &problem)) return answer_misdirected(c, &problem, batch);
   switch (request->route) {
     case LAJU_ROUTE_HEALTH: return answer_text(c, 200, "{\"status\":\"ok\"}", batch);
-    case LAJU_ROUTE_READY: return answer_ready(c, batch);
+    case LAJU_ROUTE_READY: return answer_ready(c, bytes, batch);
     case LAJU_ROUTE_AUTH: return answer_auth(c, bytes, batch);
     default: {
       size_t len = request->chunked ? c->head.body_len : request->content_length;

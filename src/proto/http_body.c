@@ -138,6 +138,18 @@ static bool refuse_rule(reader *r, int error, const values *v, int64_t period_us
   return false;
 }
 
+/* An algorithm that the store cannot decide. */
+static bool refuse_mode(reader *r, const values *v) {
+  static const char detail[] = "cannot be decided by the shared store without scripts";
+  if ((v->seen & BIT(ALGORITHM)) != 0) {
+    refuse_value(r, detail, ALGORITHM, v);
+  } else {
+    refuse_member(r, detail, ALGORITHM);
+  }
+  r->problem->allowed = "fixed-window or sliding-window-counter";
+  return false;
+}
+
 /* The rule that a check brings with it. */
 static bool make_rule(reader *r, const values *v, laju_rule *out) {
   if (!r->terms->inline_limits) {
@@ -162,7 +174,8 @@ static bool make_rule(reader *r, const values *v, laju_rule *out) {
   }
   int error = laju_rule_init(out, LAJU_INLINE_RULE, sizeof LAJU_INLINE_RULE - 1, algorithm, (uint64_t)v->number[LIMIT],
                              period_us, (uint64_t)burst);
-  return error == 0 || refuse_rule(r, error, v, period_us);
+  if (error < 0) return refuse_rule(r, error, v, period_us);
+  return laju_terms_place(r->terms, out) || refuse_mode(r, v);
 }
 
 /* The rule that decides the check, and what it costs then. */

@@ -17,6 +17,13 @@ static char *put_ms(char *to, int64_t us) {
   return to + laju_decimal(to, (us + 999) / 1000);
 }
 
+/* What it rests on, where that is not the key's state. */
+static char *put_source(char *to, laju_basis basis) {
+  if (basis == LAJU_FALLBACK) return PUT(to, ",\"source\":\"fallback\"");
+  if (basis == LAJU_UNASKED) return PUT(to, ",\"source\":\"unasked\"");
+  return to;
+}
+
 /* A decision's members, without the closing brace. One in shadow refuses nothing, and says what it would have done. */
 static char *put_members(char *to, const laju_check *check, const laju_decision *decision) {
   bool shadow = check->rule->shadow;
@@ -35,6 +42,7 @@ static char *put_members(char *to, const laju_check *check, const laju_decision 
   to = put_ms(to, decision->reset_after_us);
   to = PUT(to, ",\"delay_ms\":");
   to = put_ms(to, decision->delay_us);
+  if (decision->basis != LAJU_DECIDED) to = put_source(to, decision->basis);
   if (!shadow) return to;
   return decision->allowed ? PUT(to, ",\"shadow\":\"allowed\"") : PUT(to, ",\"shadow\":\"denied\"");
 }
@@ -141,6 +149,38 @@ static void reply_note(laju_http_date *date, int64_t now_us, const laju_ask *ask
   out->len += (size_t)(at - to);
 }
 
+/* Was one refused because the store did not answer, and its rule says that then nothing passes? Not for its cost, which no
+ * store would have let pass. */
+static bool is_denied_unasked(const laju_check *checks, const laju_decision *decisions, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const laju_decision *decision = &decisions[i];
+    if (decision->basis != LAJU_FALLBACK || decision->allowed || decision->retry_after_us == LAJU_NEVER) continue;
+    if (checks[i].rule->on_store_error == LAJU_STORE_ERROR_DENY && !checks[i].rule->shadow) return true;
+  }
+  return false;
+}
+
+static int status_of(const laju_batch *batch, const laju_ask *ask) {
+  if (ask->form == LAJU_HTTP_BATCH || ask->allowed) return 200;
+  if (ask->form >= 400) return ask->form;
+  return is_denied_unasked(&batch->checks[ask->first], &batch->decisions[ask->first], ask->count) ? 503 : 429;
+}
+
+/* Behind forward-auth it is the configuration that is wrong, and nobody else. */
+static void reply_split(laju_http_date *date, int64_t now_us, const laju_ask *ask, laju_buffer *out) {
+  laju_problem problem = {.status = ask->form >= 400 ? 500 : 400,
+                          .detail = LAJU_SPLIT_DETAIL,
+                          .list = "",
+                          .index = LAJU_PROBLEM_NO_INDEX,
+                          .allowed = LAJU_SPLIT_ALLOWED};
+  char text[LAJU_PROBLEM_MAX];
+  laju_ask note = *ask;
+  note.form = (uint16_t)problem.status;
+  note.flags |= LAJU_HTTP_PROBLEM;
+  note.count = (uint32_t)laju_problem_write(&problem, text);
+  reply_note(date, now_us, &note, text, out);
+}
+
 /* The head tells the body's length, so the body is written first, behind room for the head, and then moved up to it. */
 static void reply_decisions(laju_http_date *date, const laju_terms *terms, const laju_batch *batch, const laju_ask *ask,
                             laju_buffer *out) {
@@ -153,8 +193,7 @@ static void reply_decisions(laju_http_date *date, const laju_terms *terms, const
   size_t tightest = batched ? 0 : laju_headers_tightest(checks, decisions, count);
   char *body = to + HEAD_MAX;
   size_t body_len = is_auth && ask->allowed ? 0 : (size_t)(put_body(body, batch, ask, tightest) - body);
-  int status = batched || ask->allowed ? 200 : is_auth ? ask->form : 429;
-  char *at = put_head(to, date, batch->now_us, status, ask, body_len);
+  char *at = put_head(to, date, batch->now_us, status_of(batch, ask), ask, body_len);
   if (!batched) at += laju_headers_write(at, terms, checks, decisions, count, tightest, batch->now_us);
   at = PUT(at, "\r\n");
   if ((ask->flags & LAJU_HTTP_NO_BODY) != 0) body_len = 0;
@@ -166,6 +205,8 @@ void laju_http_reply(laju_http_date *date, const laju_terms *terms, const laju_b
                      laju_buffer *out) {
   if (ask->kind == LAJU_ASK_NOTE) {
     reply_note(date, batch->now_us, ask, batch->notes + ask->first, out);
+  } else if (ask->split) {
+    reply_split(date, batch->now_us, ask, out);
   } else {
     reply_decisions(date, terms, batch, ask, out);
   }

@@ -158,6 +158,11 @@ static const laju_rule *throttle_rule(laju_resp_call *call, uint32_t capacity, u
     refuse_period(call, call->argv[4], period_s);
     return NULL;
   }
+  if (!laju_terms_place(call->connection->terms, rule)) {
+    laju_resp_note_error(call,
+                         "ERR CL.THROTTLE is a token bucket, which the shared store cannot decide without scripts");
+    return NULL;
+  }
   call->throttle = rule;
   call->throttle_period = period_s;
   return rule;

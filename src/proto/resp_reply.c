@@ -7,7 +7,8 @@
 #include "proto/resp_command.h"
 
 #define INTEGER_MAX 23 /* bytes of ":-9223372036854775808\r\n" */
-#define HEADER_MAX 16  /* bytes of an array's "*97\r\n", and of every other short piece */
+#define FAILURE_MAX 512
+#define HEADER_MAX 16 /* bytes of an array's "*97\r\n", and of every other short piece */
 
 /* ---- asks and notes ---- */
 
@@ -212,12 +213,22 @@ static void encode_docs(const laju_ask *ask, const char *numbers, laju_buffer *o
 /* The most that an ask's reply takes, those of COMMAND aside, which ask for room themselves. */
 static inline size_t reply_max(const laju_ask *ask) {
   if (ask->kind == LAJU_ASK_NOTE) return ask->count;
+  if (ask->split || ask->failed) return FAILURE_MAX;
   size_t integers = ask->kind == LAJU_ASK_EACH && ask->form == LAJU_RESP_FORM_EACH ? 1 : 6;
   return HEADER_MAX + INTEGER_MAX + integers * INTEGER_MAX * ask->count;
 }
 
+/* That of an ask which could not be decided. */
+static char *put_failure(char *to, const laju_ask *ask) {
+  static const char split[] = "-CROSSSLOT " LAJU_SPLIT_DETAIL "; allowed: " LAJU_SPLIT_ALLOWED "\r\n";
+  static const char failed[] = "-ERR the shared store did not answer: the key may be forgotten, or not\r\n";
+  _Static_assert(sizeof split <= FAILURE_MAX && sizeof failed <= FAILURE_MAX, "there is room for either");
+  return ask->split ? put_text(to, split, sizeof split - 1) : put_text(to, failed, sizeof failed - 1);
+}
+
 static char *put_reply(char *to, const laju_ask *ask, const laju_batch *batch) {
   if (ask->kind == LAJU_ASK_NOTE) return put_text(to, batch->notes + ask->first, ask->count);
+  if (ask->split || ask->failed) return put_failure(to, ask);
   const laju_check *checks = &batch->checks[ask->first];
   const laju_decision *decisions = &batch->decisions[ask->first];
   switch (ask->form) {

@@ -20,6 +20,8 @@ typedef struct laju_peer {
 typedef struct laju_terms {
   const laju_ruleset *rules;
   bool inline_limits;          /* may a check bring its own limit? */
+  laju_mode default_mode;      /* where such limits, CL.THROTTLE's among them, are decided */
+  uint8_t exact_algorithms;    /* bit by algorithm: the shared store can decide it */
   bool resp_admin;             /* LAJU.RESET without a password */
   const char *resp_password;   /* NULL: none is asked for */
   bool show_x_ratelimit;       /* headers: {x_ratelimit: true} */
@@ -35,12 +37,20 @@ typedef struct laju_terms {
 typedef struct laju_service {
   laju_limiter *limiter;
   _Atomic(const laju_terms *) terms;
-  _Atomic(laju_stage) stage;           /* relaxed: only /readyz and keep-alive look at it */
+  _Atomic(laju_stage) stage;  /* relaxed: only /readyz and keep-alive look at it */
+  uint32_t stores;            /* the workers, where there is a shared store: each has its own way to it; else 0 */
+  _Atomic uint32_t stores_up; /* of those, the ones whose store would take a check now; relaxed: for /readyz */
   _Atomic uint64_t untrusted_forwards; /* requests whose forwarding headers were not believed */
 } laju_service;
 
 static inline const laju_terms *laju_service_terms(const laju_service *service) {
   return atomic_load_explicit(&service->terms, memory_order_acquire);
+}
+
+/* Gives a limit that a check brought its mode. False: the store cannot decide this algorithm. */
+static inline bool laju_terms_place(const laju_terms *terms, laju_rule *rule) {
+  rule->mode = terms->default_mode;
+  return rule->mode == LAJU_EMBEDDED || (terms->exact_algorithms >> rule->algorithm & 1) != 0;
 }
 
 #endif

@@ -45,6 +45,7 @@ int laju_terms_new(laju_terms **out, laju_config *config) {
   if (terms == NULL) return LAJU_ERR_MEMORY;
   *terms = (laju_terms){
       .inline_limits = config->inline_limits,
+      .default_mode = config->store.url.kind != LAJU_STORE_NONE ? LAJU_EXACT : LAJU_EMBEDDED,
       .resp_admin = config->resp_admin,
       .show_x_ratelimit = config->show_x_ratelimit,
       .show_ratelimit = config->show_ratelimit,

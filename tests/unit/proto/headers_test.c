@@ -186,6 +186,46 @@ static void a_reset_may_count_from_now(void **state) {
   assert_non_null(strstr(text, "\r\nX-RateLimit-Reset: 12\r\n"));
 }
 
+static void an_answer_without_the_store_has_its_source(void **state) {
+  (void)state;
+  laju_rule rule = rule_of("a=5/1m fixed-window"), ghost = rule_of("g=5/1m fixed-window");
+  ghost.shadow = true;
+  laju_check checks[] = {{.rule = &rule}, {.rule = &ghost}};
+  laju_decision decisions[] = {{.allowed = true, .limit = 5, .remaining = 5, .basis = LAJU_FALLBACK},
+                               {.allowed = true, .limit = 5, .remaining = 5, .basis = LAJU_FALLBACK}};
+  writes(checks, decisions, 2,
+         "X-RateLimit-Limit: 5\r\n"
+         "X-RateLimit-Remaining: 5\r\n"
+         "X-RateLimit-Reset: 1700000000\r\n"
+         "X-RateLimit-Source: fallback\r\n"
+         "RateLimit-Policy: \"a\";q=5;w=60\r\n"
+         "RateLimit: \"a\";r=5\r\n");
+  decisions[0].basis = LAJU_DECIDED;
+  writes(checks, decisions, 2,
+         "X-RateLimit-Limit: 5\r\n"
+         "X-RateLimit-Remaining: 5\r\n"
+         "X-RateLimit-Reset: 1700000000\r\n"
+         "RateLimit-Policy: \"a\";q=5;w=60\r\n"
+         "RateLimit: \"a\";r=5\r\n");
+}
+
+static void what_was_not_asked_is_left_out(void **state) {
+  (void)state;
+  laju_rule rules[] = {rule_of("a=5/1m fixed-window"), rule_of("b=5/1m fixed-window"), rule_of("c=9/1m fixed-window")};
+  laju_check checks[] = {{.rule = &rules[0]}, {.rule = &rules[1]}, {.rule = &rules[2]}};
+  laju_decision decisions[] = {
+      {.limit = 5, .basis = LAJU_UNASKED},
+      {.limit = 5, .retry_after_us = 2000000, .more_after_us = 2000000, .reset_after_us = 2000000},
+      {.limit = 9, .retry_after_us = LAJU_NEVER, .basis = LAJU_UNASKED}};
+  writes(checks, decisions, 3,
+         "X-RateLimit-Limit: 5\r\n"
+         "X-RateLimit-Remaining: 0\r\n"
+         "X-RateLimit-Reset: 1700000002\r\n"
+         "RateLimit-Policy: \"b\";q=5;w=60\r\n"
+         "RateLimit: \"b\";r=0;t=2\r\n"
+         "Retry-After: 2\r\n");
+}
+
 static void a_rule_in_shadow_is_not_told_of(void **state) {
   (void)state;
   laju_rule ghost = rule_of("ghost=1/1m fixed-window"), a = rule_of("a=5/1m fixed-window");
@@ -217,6 +257,8 @@ int main(void) {
       cmocka_unit_test(a_reset_is_the_same_instant_anywhere_in_a_tick),
       cmocka_unit_test(what_is_not_to_be_shown_is_not),
       cmocka_unit_test(a_reset_may_count_from_now),
+      cmocka_unit_test(an_answer_without_the_store_has_its_source),
+      cmocka_unit_test(what_was_not_asked_is_left_out),
       cmocka_unit_test(a_rule_in_shadow_is_not_told_of),
       cmocka_unit_test(the_longest_wait_and_sixteen_long_names_fit),
   };

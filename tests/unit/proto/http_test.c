@@ -212,6 +212,30 @@ static void readiness_follows_the_stage(void **state) {
   holds(reply, "{\"status\":\"draining\"}");
 }
 
+static void readiness_tells_of_the_store_and_minds_it_where_asked_to(void **state) {
+  door *d = *state;
+  const char *ask = "GET /readyz HTTP/1.1\r\nHost: laju\r\n\r\n";
+  const char *minding = "GET /readyz?x=y&store=1 HTTP/1.1\r\nHost: laju\r\n\r\n";
+  holds(asked(d, minding), "{\"status\":\"ready\",\"store\":\"embedded\"}");
+  d->service.stores = 2;
+  atomic_store(&d->service.stores_up, 1);
+  holds(asked(d, ask), "HTTP/1.1 200 OK\r\n");
+  holds(asked(d, ask), "{\"status\":\"ready\",\"store\":\"down\"}");
+  holds(asked(d, "GET /readyz?store=0 HTTP/1.1\r\nHost: laju\r\n\r\n"), "HTTP/1.1 200 OK\r\n");
+  holds(asked(d, minding), "HTTP/1.1 503 Service Unavailable\r\n");
+  holds(asked(d, minding), "{\"status\":\"degraded\",\"store\":\"down\"}");
+  atomic_store(&d->service.stores_up, 2);
+  holds(asked(d, ask), "{\"status\":\"ready\",\"store\":\"up\"}");
+  holds(asked(d, minding), "HTTP/1.1 200 OK\r\n");
+}
+
+static void readiness_takes_no_other_word_for_the_store(void **state) {
+  const char *reply = asked(*state, "GET /readyz?store=yes HTTP/1.1\r\nHost: laju\r\n\r\n");
+  starts(reply, "HTTP/1.1 400 Bad Request\r\n");
+  holds(reply, "\"field\":\"store\",\"value\":\"yes\",\"allowed\":\"0 or 1\"}");
+  starts(asked(*state, "GET /readyz?store HTTP/1.1\r\nHost: laju\r\n\r\n"), "HTTP/1.1 400 ");
+}
+
 static void unknown_paths_are_404_and_name_the_routes(void **state) {
   door *d = *state;
   const char *reply = asked(d, "GET /metrics HTTP/1.1\r\nHost: laju\r\n\r\n");
@@ -610,6 +634,8 @@ int main(void) {
       CLAIM(health_is_always_well),
       CLAIM(head_is_get_without_the_body),
       CLAIM(readiness_follows_the_stage),
+      CLAIM(readiness_tells_of_the_store_and_minds_it_where_asked_to),
+      CLAIM(readiness_takes_no_other_word_for_the_store),
       CLAIM(unknown_paths_are_404_and_name_the_routes),
       CLAIM(wrong_methods_are_405_and_name_the_right_ones),
       CLAIM(a_check_takes_no_query),
