@@ -20,7 +20,7 @@
 #define LAJU_NOTE_MAX 4096
 #define LAJU_BATCH_KEYS 65536     /* bytes of keys that a codec made up; one request's are at most LAJU_DERIVED_MAX */
 #define LAJU_BATCH_SCRATCH 458752 /* bytes for a codec's work on one request */
-#define LAJU_DERIVED_MAX (LAJU_CHECKS_MAX * LAJU_KEY_MAX)
+#define LAJU_DERIVED_MAX (2 * LAJU_CHECKS_MAX * LAJU_KEY_MAX) /* a key and a group for each check */
 
 /* What a client is told whose request is `split`. */
 #define LAJU_SPLIT_DETAIL \

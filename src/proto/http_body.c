@@ -216,6 +216,7 @@ static bool make_check(reader *r, const values *v, size_t at) {
       .key_len = (uint32_t)v->len[KEY],
       .cost = cost,
   };
+  if (rule->grouped) r->batch->groups[at] = (laju_slice){NULL, 0}; /* a request of a client's is all that makes one */
   return true;
 }
 

@@ -133,21 +133,39 @@ static void put_mark(writer *w, laju_missing missing, const laju_asker *asker) {
   }
 }
 
-laju_derived laju_key_derive(const laju_policy *policy, const laju_asker *asker, char to[LAJU_KEY_SCRATCH], size_t *len,
-                             const laju_part **missing) {
-  writer w = {.to = to, .joined = policy->part_count > 1};
-  for (size_t i = 0; i < policy->part_count; i++) {
+typedef struct parts {
+  const laju_part *list;
+  size_t count;
+  laju_missing missing; /* what becomes of one that is not there */
+} parts;
+
+static laju_derived derive(const parts *from, const laju_asker *asker, char *to, size_t *len,
+                           const laju_part **missing) {
+  writer w = {.to = to, .joined = from->count > 1};
+  for (size_t i = 0; i < from->count; i++) {
     if (i > 0) put_raw(&w, ":", 1);
     w.part = w.len;
-    put_part(&w, &policy->parts[i], asker);
+    put_part(&w, &from->list[i], asker);
     if (w.len > w.part) continue;
-    *missing = &policy->parts[i];
-    if (policy->missing == LAJU_MISSING_SKIP) return LAJU_KEY_SKIPPED;
-    if (policy->missing == LAJU_MISSING_DENY) return LAJU_KEY_DENIED;
-    put_mark(&w, policy->missing, asker);
+    *missing = &from->list[i];
+    if (from->missing == LAJU_MISSING_SKIP) return LAJU_KEY_SKIPPED;
+    if (from->missing == LAJU_MISSING_DENY) return LAJU_KEY_DENIED;
+    put_mark(&w, from->missing, asker);
   }
   *len = w.len;
   return LAJU_KEY_DERIVED;
+}
+
+laju_derived laju_key_derive(const laju_policy *policy, const laju_asker *asker, char to[LAJU_KEY_SCRATCH], size_t *len,
+                             const laju_part **missing) {
+  parts from = {.list = policy->parts, .count = policy->part_count, .missing = policy->missing};
+  return derive(&from, asker, to, len, missing);
+}
+
+laju_derived laju_group_derive(const laju_policy *policy, const laju_asker *asker, char to[LAJU_KEY_SCRATCH],
+                               size_t *len, const laju_part **missing) {
+  parts from = {.list = policy->group_parts, .count = policy->group_count, .missing = policy->missing};
+  return derive(&from, asker, to, len, missing);
 }
 
 int laju_key_keep(const laju_policy *policy, const char *key, size_t len, char to[LAJU_KEY_MAX]) {

@@ -42,7 +42,11 @@ typedef enum laju_derived {
 laju_derived laju_key_derive(const laju_policy *policy, const laju_asker *asker, char to[LAJU_KEY_SCRATCH], size_t *len,
                              const laju_part **missing);
 
-/* Writes the key as it is stored. Returns its length, 1 to LAJU_KEY_MAX, or LAJU_ERR_SYSTEM where it could not be hashed. */
+/* The same for the key's group, of a policy that has one (`group:`): of its parts, as of the key's own. */
+laju_derived laju_group_derive(const laju_policy *policy, const laju_asker *asker, char to[LAJU_KEY_SCRATCH],
+                               size_t *len, const laju_part **missing);
+
+/* Writes the key, or the group, as it is stored. Returns its length, 1 to LAJU_KEY_MAX, or LAJU_ERR_SYSTEM where it could not be hashed. */
 int laju_key_keep(const laju_policy *policy, const char *key, size_t len, char to[LAJU_KEY_MAX]);
 
 #endif

@@ -36,15 +36,36 @@ static laju_check check_of(const matching *m, const laju_policy *policy, const c
 }
 
 /* Policies come in no order; a set's lie in the order of the file. */
-static void insert(matching *m, const laju_policy *policy, laju_check check) {
+static void insert(matching *m, const laju_policy *policy, laju_check check, laju_slice group) {
   laju_check *checks = &m->batch->checks[m->batch->check_count];
+  laju_slice *groups = &m->batch->groups[m->batch->check_count];
   size_t at = m->out->count++;
   for (; at > 0 && m->list[at - 1].policy > policy; at--) {
     checks[at] = checks[at - 1];
+    groups[at] = groups[at - 1];
     m->list[at] = m->list[at - 1];
   }
   checks[at] = check;
+  groups[at] = group;
   m->list[at] = (applying){policy, policy->wait_server && !check.rule->shadow && check.cost > 0};
+}
+
+/* A key or a group that could not be derived: false where that is an error. */
+static bool lacks(matching *m, const laju_policy *policy, laju_derived derived, const laju_part *missing) {
+  if (derived == LAJU_KEY_SKIPPED) return true;
+  m->out->policy = policy;
+  m->out->missing = missing;
+  return fail(m, LAJU_MATCH_DENIED);
+}
+
+/* Keeps the `len` bytes in the scratch, a key or a group, with the batch's keys. False: they could not be hashed. */
+static bool keep(matching *m, const laju_policy *policy, size_t len, laju_slice *out) {
+  char *to = m->batch->keys + m->batch->key_len + m->out->key_len;
+  int kept = laju_key_keep(policy, m->batch->scratch, len, to);
+  if (kept < 0) return fail(m, LAJU_MATCH_BROKEN);
+  *out = (laju_slice){to, (size_t)kept};
+  m->out->key_len += (size_t)kept;
+  return true;
 }
 
 /* Adds the policy's check, if it applies. False: enough. */
@@ -52,24 +73,25 @@ static bool take(void *context, const laju_policy *policy) {
   matching *m = context;
   char *raw = m->batch->scratch;
   const laju_part *missing;
-  size_t len;
+  size_t len, before = m->out->key_len;
+  laju_slice key, group = {NULL, 0};
   if (is_there(m, policy)) return true;
   laju_derived derived = laju_key_derive(policy, m->asker, raw, &len, &missing);
-  if (derived == LAJU_KEY_SKIPPED) return true;
-  if (derived == LAJU_KEY_DENIED) {
-    m->out->policy = policy;
-    m->out->missing = missing;
-    return fail(m, LAJU_MATCH_DENIED);
-  }
+  if (derived != LAJU_KEY_DERIVED) return lacks(m, policy, derived, missing);
   if (m->out->count == LAJU_CHECKS_MAX) return fail(m, LAJU_MATCH_MANY);
-  char *key = m->batch->keys + m->batch->key_len + m->out->key_len;
   laju_check check = check_of(m, policy, raw, len);
-  int kept = laju_key_keep(policy, raw, len, key);
-  if (kept < 0) return fail(m, LAJU_MATCH_BROKEN);
-  check.key = key;
-  check.key_len = (uint32_t)kept;
-  m->out->key_len += (size_t)kept;
-  insert(m, policy, check);
+  if (!keep(m, policy, len, &key)) return false;
+  if (policy->group_count > 0) {
+    derived = laju_group_derive(policy, m->asker, raw, &len, &missing);
+    if (derived != LAJU_KEY_DERIVED) {
+      m->out->key_len = before;
+      return lacks(m, policy, derived, missing);
+    }
+    if (!keep(m, policy, len, &group)) return false;
+  }
+  check.key = key.at;
+  check.key_len = (uint32_t)key.len;
+  insert(m, policy, check, group);
   return true;
 }
 

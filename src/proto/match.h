@@ -24,7 +24,7 @@ typedef enum laju_match_error {
 
 typedef struct laju_matched {
   size_t count;   /* checks, behind the batch's last one */
-  size_t key_len; /* bytes of keys, behind the batch's last ones */
+  size_t key_len; /* bytes of keys and groups, behind the batch's last ones */
   uint16_t waits; /* laju_ask's: whose delays are to be waited out */
   /* where DENIED: by whom and for want of what */
   const laju_policy *policy;

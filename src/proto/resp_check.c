@@ -59,6 +59,7 @@ static inline bool read_cost(laju_resp_call *call, const char *field, laju_resp_
 }
 
 static inline void add_check(laju_batch *batch, const laju_rule *rule, laju_resp_argument key, uint32_t cost) {
+  if (rule->grouped) batch->groups[batch->check_count] = (laju_slice){NULL, 0};
   batch->checks[batch->check_count++] = (laju_check){.rule = rule, .key = key.at, .key_len = key.len, .cost = cost};
 }
 

@@ -40,11 +40,18 @@ static int take_rules(laju_terms *terms, laju_config *config) {
   return 0;
 }
 
+static uint8_t exact_algorithms(const laju_config_store *store) {
+  uint8_t bits = 0;
+  for (int i = 0; i < LAJU_ALGORITHMS; i++) bits |= (uint8_t)(laju_config_store_can(store, (laju_algorithm)i) << i);
+  return bits;
+}
+
 int laju_terms_new(laju_terms **out, laju_config *config) {
   laju_terms *terms = malloc(sizeof *terms);
   if (terms == NULL) return LAJU_ERR_MEMORY;
   *terms = (laju_terms){
       .inline_limits = config->inline_limits,
+      .exact_algorithms = exact_algorithms(&config->store),
       .default_mode = config->store.url.kind != LAJU_STORE_NONE ? LAJU_EXACT : LAJU_EMBEDDED,
       .resp_admin = config->resp_admin,
       .show_x_ratelimit = config->show_x_ratelimit,

@@ -117,6 +117,18 @@ static void a_check_may_bring_its_limit(void **state) {
   assert_int_equal(w->batch->rules[0].algorithm, LAJU_SLIDING_WINDOW_COUNTER);
 }
 
+static void an_inline_limit_is_decided_where_the_terms_say(void **state) {
+  world *w = *state;
+  assert_int_equal(read_check(w, "{\"limit\":1,\"per\":\"1s\",\"key\":\"k\"}"), 1);
+  assert_int_equal(w->batch->rules[0].mode, LAJU_EMBEDDED);
+  w->terms.default_mode = LAJU_EXACT;
+  w->terms.exact_algorithms = 1 << LAJU_SLIDING_WINDOW_COUNTER;
+  assert_int_equal(read_check(w, "{\"limit\":1,\"per\":\"1s\",\"key\":\"k\"}"), 1);
+  assert_int_equal(w->batch->rules[0].mode, LAJU_EXACT);
+  refuses(w, "{\"limit\":1,\"per\":\"1s\",\"key\":\"k\",\"algorithm\":\"token-bucket\"}", false,
+          "algorithm cannot be decided by the shared store without scripts; allowed: fixed-window or");
+}
+
 static void inline_limits_can_be_forbidden(void **state) {
   world *w = *state;
   w->terms.inline_limits = false;
@@ -243,6 +255,7 @@ int main(void) {
       CLAIM(names_and_keys_may_be_escaped),
       CLAIM(a_cost_left_out_is_the_rules_own),
       CLAIM(a_check_may_bring_its_limit),
+      CLAIM(an_inline_limit_is_decided_where_the_terms_say),
       CLAIM(inline_limits_can_be_forbidden),
       CLAIM(a_list_of_checks_is_told_apart),
       CLAIM(sixteen_checks_are_taken_and_seventeen_refused),

@@ -221,6 +221,54 @@ static void what_is_in_the_batch_already_stays(void **state) {
   assert_memory_equal(f->batch->keys, "other192.0.2.1", 14);
 }
 
+static laju_policy grouped_policy(const char *line, const char *parts, const char *group) {
+  laju_policy policy = made_policy(line, parts, NULL, NULL);
+  policy.group_parts[policy.group_count++] = made_part(group, strlen(group));
+  policy.rule.grouped = true;
+  return policy;
+}
+
+static void group_is(const fixture *f, size_t i, const char *group) {
+  laju_slice found = f->batch->groups[f->batch->check_count + i];
+  assert_int_equal(found.len, strlen(group));
+  assert_memory_equal(found.at, group, found.len);
+}
+
+static void a_rule_s_group_is_made_as_its_key_is(void **state) {
+  fixture *f = *state;
+  laju_policy policies[] = {grouped_policy("a=1/1m", "ip", "host"), made_policy("b=1/1m", "ip", NULL, NULL),
+                            grouped_policy("c=1/1m", "path", "method"), grouped_policy("d=1/1m", "host", "ip")};
+  policies[3].secret = true;
+  const laju_policy *named[4];
+  put_in_force(f, policies, 4);
+  for (size_t i = 0; i < 4; i++) named[3 - i] = laju_ruleset_at(f->rules, i);
+  assert_int_equal(match(f, named, 4), 0);
+  check_is(f, 0, "a", "192.0.2.1", 1);
+  group_is(f, 0, "api.example.com");
+  check_is(f, 2, "c", "/api/x", 1);
+  group_is(f, 2, "GET");
+  assert_int_equal(f->batch->groups[3].len, 51);
+  assert_memory_equal(f->batch->groups[3].at, "%sha256=", 8);
+}
+
+static void a_group_that_cannot_be_made_counts_as_a_key_that_cannot(void **state) {
+  fixture *f = *state;
+  laju_policy policies[] = {grouped_policy("a=1/1m", "ip", "header:a"), grouped_policy("b=1/1m", "ip", "header:b"),
+                            grouped_policy("c=1/1m", "ip", "header:c")};
+  policies[0].missing = LAJU_MISSING_SKIP;
+  policies[1].missing = LAJU_MISSING_SHARED;
+  policies[2].missing = LAJU_MISSING_DENY;
+  put_in_force(f, policies, 3);
+  const laju_policy *named[] = {laju_ruleset_at(f->rules, 0), laju_ruleset_at(f->rules, 1)};
+  assert_int_equal(match(f, named, 2), 0);
+  assert_int_equal(f->matched.count, 1);
+  check_is(f, 0, "b", "192.0.2.1", 1);
+  group_is(f, 0, "%shared");
+  assert_int_equal(f->matched.key_len, strlen("192.0.2.1%shared"));
+  assert_int_equal(match(f, NULL, 0), LAJU_MATCH_DENIED);
+  assert_string_equal(f->matched.missing->name, "c");
+}
+
 int main(void) {
 #define CLAIM(f) cmocka_unit_test_setup_teardown(f, open_batch, shut_batch)
   const struct CMUnitTest tests[] = {
@@ -234,6 +282,8 @@ int main(void) {
       CLAIM(only_what_can_delay_is_waited_for),
       CLAIM(sixteen_rules_may_apply_and_no_more),
       CLAIM(what_is_in_the_batch_already_stays),
+      CLAIM(a_rule_s_group_is_made_as_its_key_is),
+      CLAIM(a_group_that_cannot_be_made_counts_as_a_key_that_cannot),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

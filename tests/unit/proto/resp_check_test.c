@@ -303,6 +303,17 @@ static void throttle_keys_are_apart_from_rules_keys(void **state) {
   assert_string_equal(door_ask(&on, "CL.THROTTLE u 9 10 10"), "*5 :0 :10 :9 :-1 :1");
 }
 
+static void a_throttle_that_the_store_cannot_decide_is_refused(void **state) {
+  (void)state;
+  on.terms.default_mode = LAJU_EXACT;
+  on.terms.exact_algorithms = 1 << LAJU_FIXED_WINDOW;
+  assert_string_equal(door_say(&on, "CL.THROTTLE k 4 5 60\r\n"),
+                      "-ERR CL.THROTTLE is a token bucket, which the shared store cannot decide without scripts");
+  on.terms.exact_algorithms = 1 << LAJU_TOKEN_BUCKET;
+  assert_string_equal(door_say(&on, "CL.THROTTLE k 4 5 60\r\n"), "*5 :0 :5 :4 :-1 :12");
+  on.terms.default_mode = LAJU_EMBEDDED;
+}
+
 static void bad_throttle_arguments_are_named(void **state) {
   (void)state;
   static const char *const cases[][2] = {
@@ -358,6 +369,7 @@ int main(void) {
       DOOR_TEST(no_burst_leaves_one_at_a_time),
       DOOR_TEST(throttles_of_different_limits_in_one_pipeline_do_not_mix),
       DOOR_TEST(throttle_keys_are_apart_from_rules_keys),
+      DOOR_TEST(a_throttle_that_the_store_cannot_decide_is_refused),
       DOOR_TEST(bad_throttle_arguments_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

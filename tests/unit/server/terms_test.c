@@ -48,6 +48,22 @@ static void what_a_reload_may_change_is_in_the_terms(void **unused) {
   assert_true(terms->resp_admin);
 }
 
+static void limits_of_checks_are_exact_where_there_is_a_store_that_can(void **unused) {
+  (void)unused;
+  given("");
+  assert_int_equal(laju_terms_new(&terms, &config), 0);
+  assert_int_equal(terms->default_mode, LAJU_EMBEDDED);
+  deinit(NULL);
+  given("store: {redis: 'redis://127.0.0.1'}");
+  assert_int_equal(laju_terms_new(&terms, &config), 0);
+  assert_int_equal(terms->default_mode, LAJU_EXACT);
+  assert_int_equal(terms->exact_algorithms, 31);
+  deinit(NULL);
+  given("store: {redis: 'redis://127.0.0.1', atomicity: transaction}");
+  assert_int_equal(laju_terms_new(&terms, &config), 0);
+  assert_int_equal(terms->exact_algorithms, 1 << LAJU_FIXED_WINDOW | 1 << LAJU_SLIDING_WINDOW_COUNTER);
+}
+
 static void without_a_word_the_machines_own_proxies_are_trusted(void **unused) {
   (void)unused;
   given("");
@@ -97,7 +113,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_a_reload_may_change_is_in_the_terms), TEST(without_a_word_the_machines_own_proxies_are_trusted),
       TEST(the_rules_go_over_with_all_that_they_own), TEST(a_config_whose_rules_went_over_takes_new_ones),
-      TEST(where_they_cannot_go_over_they_stay),
+      TEST(where_they_cannot_go_over_they_stay),      TEST(limits_of_checks_are_exact_where_there_is_a_store_that_can),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
