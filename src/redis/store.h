@@ -78,6 +78,10 @@ const laju_store_counters *laju_store_read_counters(const laju_store *store);
 /* Would a check be sent now: is there a server that is connected and whose breaker is closed? (In a cluster: any.) */
 bool laju_store_is_up(const laju_store *store);
 
+/* Why it would not, for a log: how the last connection or try to connect ended, or that the breaker is open. "" where it is up,
+ * and where nothing has failed yet. Never a password. It stays until the loop's thread does something else with the store. */
+const char *laju_store_why(const laju_store *store);
+
 /* ---- checks ---- */
 
 typedef enum laju_store_outcome {
