@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/duration.h"
+#include "cli/print.h"
 
 #define MEMBERS 6 /* of a decision: allowed, limit, remaining, retry_after, reset_after, delay */
 
@@ -17,13 +18,6 @@ static void show_server(const laju_address *server, char *to, size_t size) {
     case LAJU_ADDRESS_UNIX: snprintf(to, size, "unix:%.120s", server->host); break;
     case LAJU_ADDRESS_IPV6: snprintf(to, size, "[%.120s]:%u", server->host, server->port); break;
     default: snprintf(to, size, "%.120s:%u", server->host, server->port); break;
-  }
-}
-
-/* What a stranger's server sends goes to a terminal: no control characters. */
-static void clean(char *text) {
-  for (; *text != '\0'; text++) {
-    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
   }
 }
 
@@ -43,7 +37,7 @@ static int fail_connection(const laju_question *question, const redisContext *li
     snprintf(why, LAJU_ASK_WHY_SIZE, "cannot ask %s: %s; is laju serve running there? --server ADDR names another",
              server, link->errstr);
   }
-  clean(why);
+  laju_text_clean(why);
   return -1;
 }
 
@@ -58,7 +52,7 @@ static int fail_reply(const laju_question *question, const redisReply *reply, ch
   if (strncmp(reply->str, "NOAUTH", 6) == 0) advice = "; give the password by LAJU_PASSWORD or --password";
   if (strstr(reply->str, "unknown command") != NULL) advice = "; is it laju?";
   snprintf(why, LAJU_ASK_WHY_SIZE, "%s refuses: %.250s%s", server, reply->str, advice);
-  clean(why);
+  laju_text_clean(why);
   return -1;
 }
 

@@ -9,7 +9,8 @@
 #include "cli/command.h"
 
 static const laju_command *const commands[] = {
-    &laju_command_serve, &laju_command_check, &laju_command_config_check, &laju_command_version, NULL,
+    &laju_command_serve,     &laju_command_check,   &laju_command_config_check,
+    &laju_command_demo_race, &laju_command_version, NULL,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0] - 1)
@@ -51,15 +52,25 @@ static const laju_command *find(int argc, char **argv, int *words) {
   return NULL;
 }
 
+/* The command of two words that begins with this one; NULL where none does. */
+static const laju_command *find_group(const char *word) {
+  size_t len = strlen(word);
+  for (size_t i = 0; commands[i] != NULL; i++) {
+    if (strncmp(commands[i]->name, word, len) == 0 && commands[i]->name[len] == ' ') return commands[i];
+  }
+  return NULL;
+}
+
 /* `config` alone, or with another word than `check`, is near to `config check` too. */
 static int complain_unknown(int argc, char **argv) {
   const char *names[COMMANDS + 1] = {"help"};
   for (size_t i = 0; commands[i] != NULL; i++) names[i + 1] = commands[i]->name;
   char written[LAJU_NEAREST_WORD_MAX + 1];
-  bool two = argc > 1 && argv[1][0] != '-' && strcmp(argv[0], "config") == 0;
+  const laju_command *group = find_group(argv[0]);
+  bool two = argc > 1 && argv[1][0] != '-' && group != NULL;
   snprintf(written, sizeof written, "%.30s%s%.30s", argv[0], two ? " " : "", two ? argv[1] : "");
   const char *hint = laju_nearest(written, strlen(written), names, COMMANDS + 1);
-  if (hint == NULL && strcmp(argv[0], "config") == 0) hint = laju_command_config_check.name;
+  if (hint == NULL && group != NULL) hint = group->name;
   fprintf(stderr, "laju: unknown command \"%s\";%s%s%s see laju --help\n", written,
           hint != NULL ? " did you mean \"" : "", hint != NULL ? hint : "", hint != NULL ? "\"?" : "");
   return LAJU_EXIT_ERROR;
@@ -82,8 +93,8 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
 }
 
 /* `laju config --help`: the group's only command stands for it. */
-static bool asks_config_help(int argc, char **argv) {
-  return argc == 3 && strcmp(argv[1], "config") == 0 && is_one_of(argv[2], "--help", "-h");
+static const laju_command *asks_group_help(int argc, char **argv) {
+  return argc == 3 && is_one_of(argv[2], "--help", "-h") ? find_group(argv[1]) : NULL;
 }
 
 static int run(int argc, char **argv) {
@@ -92,8 +103,9 @@ static int run(int argc, char **argv) {
     return LAJU_EXIT_ERROR;
   }
   if (is_one_of(argv[1], "--help", "-h")) return help(0, NULL);
-  if (asks_config_help(argc, argv)) {
-    laju_command_help(&laju_command_config_check, stdout);
+  const laju_command *group = asks_group_help(argc, argv);
+  if (group != NULL) {
+    laju_command_help(group, stdout);
     return 0;
   }
   if (strcmp(argv[1], "help") == 0) return help(argc - 2, argv + 2);

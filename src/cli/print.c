@@ -71,3 +71,9 @@ void laju_answer_print_json(laju_buffer *to, const char *rule, const laju_answer
   laju_buffer_add_format(to, ",\"reset_after_ms\":%lld,\"delay_ms\":%lld}\n", (long long)answer->reset_after_ms,
                          (long long)answer->delay_ms);
 }
+
+void laju_text_clean(char *text) {
+  for (; *text != '\0'; text++) {
+    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+  }
+}

@@ -1,4 +1,4 @@
-/* A decision for people, and for programs. */
+/* A decision for people, and for programs; and what others said, for a terminal. */
 #ifndef LAJU_CLI_PRINT_H
 #define LAJU_CLI_PRINT_H
 
@@ -10,5 +10,8 @@ void laju_answer_print(laju_buffer *to, const laju_answer *answer);
 
 /* The members that POST /v1/check answers with, in one line with its '\n'. `rule` is escaped as JSON asks. */
 void laju_answer_print_json(laju_buffer *to, const char *rule, const laju_answer *answer);
+
+/* Makes what a stranger's server sent fit for a terminal: control characters become `?`. */
+void laju_text_clean(char *text);
 
 #endif

@@ -2,8 +2,8 @@
 """tour.py LAJU README: runs the README's tour as a reader would, and holds its outputs to what really comes.
 
 Commands stand in ```console fences, after "$ " (continued after "> "), each followed by its output. In an output, "..." stands
-for anything on that line, and a line of "..." alone for any lines. The server is started here, on ports of its own, which take
-the place of the default ones in the commands.
+for anything on that line, and a line of "..." alone for any lines. The server is started here, and a Redis, on ports of their own,
+which take the place of the default ones in the commands and outputs.
 """
 import os
 import pathlib
@@ -57,35 +57,56 @@ def start(laju, http, resp, arguments):
     sys.exit(f"laju does not start: {server.communicate()[1]}")
 
 
+def start_redis(port, folder):
+    redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
+                             stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline and redis.poll() is None:
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return redis
+        time.sleep(0.05)
+    redis.kill()
+    sys.exit("redis-server does not start")
+
+
+def stop(process):
+    if process is not None:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+
+
 def run_tour(laju, text, folder):
-    http, resp = free_port(), free_port()
-    server, passed = None, 0
+    http, resp, redis_port = free_port(), free_port(), free_port()
+    server, redis, passed = None, None, 0
     try:
         for command, output in commands(text):
             if command.startswith(SERVER):
                 server = start(laju, http, resp, command.split()[1:])
                 continue
-            real = command.replace(":8080", f":{http}").replace("-p 6380", f"-p {resp}")
+            if f"{LAJU} demo" in command and redis is None:
+                redis = start_redis(redis_port, folder)
+            real = command.replace(f"{LAJU} demo race", f"{laju} demo race --redis redis://127.0.0.1:{redis_port}")
+            real = real.replace(":8080", f":{http}").replace("-p 6380", f"-p {resp}")
             real = real.replace(f"{LAJU} check", f"{laju} check --server 127.0.0.1:{resp}").replace(LAJU, laju)
             done = subprocess.run(["bash", "-c", real], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=PATIENCE_S, env={**os.environ, "FAKETTY": "1"})
-            got = done.stdout.replace("\r", "")
+            got = done.stdout.replace("\r", "").replace(f":{redis_port}", ":6379")
             if got and not got.endswith("\n"):
                 got += "\n"
             if not re.fullmatch(pattern(output), got):
                 sys.exit(f"$ {command}\nshould say\n" + "\n".join(output) + f"\nand says\n{got}")
             passed += 1
     finally:
-        if server is not None:
-            server.terminate()
-            server.communicate(timeout=PATIENCE_S)
+        stop(server)
+        stop(redis)
     print(f"{passed} commands of the tour say what the page says")
     return passed
 
 
 def main():
     laju, page = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
-    for tool in ("curl", "redis-cli"):
+    for tool in ("curl", "redis-cli", "redis-server"):
         if shutil.which(tool) is None:
             print(f"SKIP: no {tool} here (script/bootstrap --tests installs it)")
             sys.exit(77)

@@ -13,7 +13,7 @@ import pytest
 import law
 from server import BINARY, ROOT, Server, run_laju
 
-COMMANDS = ["serve", "check", "config check", "version"]
+COMMANDS = ["serve", "check", "config check", "demo race", "version"]
 
 
 # ---- help and version ----

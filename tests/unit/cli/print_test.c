@@ -73,6 +73,13 @@ static void json_escapes_what_it_must(void **state) {
       "\"reset_after_ms\":0,\"delay_ms\":0}\n");
 }
 
+static void what_strangers_say_has_no_control_characters(void **state) {
+  (void)state;
+  char text[] = "a\x1b[31mb\n\x7f\xc3\xa9";
+  laju_text_clean(text);
+  assert_string_equal(text, "a?[31mb??\xc3\xa9");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_admission_says_what_remains),
@@ -81,6 +88,7 @@ int main(void) {
       cmocka_unit_test(json_has_the_members_of_http),
       cmocka_unit_test(json_has_null_where_waiting_cannot_help),
       cmocka_unit_test(json_escapes_what_it_must),
+      cmocka_unit_test(what_strangers_say_has_no_control_characters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
