@@ -129,8 +129,3 @@ EXPORT(state_bytes) uint32_t state_bytes(void) {
 EXPORT(nearest_period) double nearest_period(double period_us) {
   return (double)laju_period_nearest((int64_t)period_us);
 }
-
-/* Of an error: what is allowed there, ended by a 0. */
-EXPORT(allowed_at) const char *allowed_at(int32_t error) {
-  return laju_error_allowed(error);
-}
