@@ -1,13 +1,26 @@
 /* Claims that ask the shared store, from one run of bytes: sent together, decided together.
  *
- * An errand lasts from start to `done`, at most the store's timeout. If the store does not answer, each rule's on_store_error
- * decides: `allow`; `deny`; or `local`, the table with max(1, limit / nodes) (0 where the limit is 0; burst alike). Of several
- * rules any refusal refuses. A cost above the capacity is refused under all three. Such decisions are LAJU_FALLBACK.
+ * An errand lasts from start to `done`, at most the store's timeout. What the store does not answer is decided by each rule's
+ * on_store_error (limiter/fallback.h) and is LAJU_FALLBACK; where the store takes nothing now (its breaker is open, its queue
+ * full), so is it at once, and the errand has ended when it starts. Of a request's checks, exact or not, any refusal refuses,
+ * and what the table had charged is given back. A check under a shadow rule is a request of its own.
+ *
+ * Decisions tell waits, so whose clock they were counted by does not matter to the caller: the store's where it decided, the
+ * limiter's otherwise. A refusal by the store is noted in the memory of denials.
+ *
+ * A reset deletes the key in the store, also what atomicity: transaction keeps of it, and forgets it here: in the memory of
+ * denials, when it is sent and when it is answered, and in the table, where an outage may have left it. Claims behind it in the
+ * same errand go to the store behind it.
+ *
+ * Buffers are for as many checks as an errand had to ask; those of more than LAJU_ERRAND_KEEP are given back at its end. Where
+ * there is no memory for them, or libcrypto cannot hash a key, that is as if the store did not answer.
  */
 #ifndef LAJU_LIMITER_ERRAND_H
 #define LAJU_LIMITER_ERRAND_H
 
 #include "limiter/way.h"
+
+#define LAJU_ERRAND_KEEP 64
 
 typedef struct laju_errand laju_errand;
 

@@ -1,7 +1,9 @@
 /* One worker's way to decisions: the table at once, the shared store a moment later.
  *
  * A rule's mode says which. Where there is no store, every rule is decided by the table. A request with rules of both kinds: the
- * table's are charged first and given back if the store refuses; so the table is never one over, perhaps one early.
+ * table's are charged first and given back if the store refuses; so the table is never one over, perhaps one early. Where the
+ * table refuses, or the memory of denials knows that the store would, the store is not asked: exact checks that nobody decided
+ * are LAJU_UNASKED (allowed, `remaining` at the capacity, no waits), and the table's say what they would have answered.
  *
  * Everything here belongs to the worker's thread; counters may be read by any.
  */
@@ -56,8 +58,8 @@ typedef struct laju_claim {
   laju_decision *decisions;
 } laju_claim;
 
-/* Decides without asking the store, where that can be: nothing of it is exact, or the denial memory refuses it. False: it must be
- * asked (laju_errand_start); nothing was charged. */
+/* Decides without asking the store, where that can be: nothing of it is exact, or each of its exact checks is answered or made
+ * needless by the denial memory or a limit of 0. False: it must be asked (laju_errand_start); nothing was charged. */
 bool laju_way_decide(laju_way *way, laju_claim *claim, int64_t now_us);
 
 #endif
