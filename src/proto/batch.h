@@ -41,7 +41,8 @@ typedef struct laju_ask {
   bool allowed;          /* ALL: the request's answer */
   bool known;            /* RESET: the answer */
   bool split;            /* it was not decided: its keys live in different slots of the store's cluster */
-  bool failed;           /* RESET: it was not done: the store did not answer */
+  bool failed;           /* RESET: it was not done: the store did not answer. NOTE: an error */
+  bool counts;           /* NOTE: it answers a request for a decision, and so is counted (account.h) */
   bool close;            /* the connection ends after this reply */
   uint16_t form;         /* the codec's own: how to write the reply */
   uint16_t flags;        /* the codec's own */

@@ -13,6 +13,7 @@
 #define LAJU_PROTO_CODEC_H
 
 #include "base/buffer.h"
+#include "proto/account.h"
 #include "proto/batch.h"
 #include "proto/service.h"
 
@@ -24,6 +25,7 @@ typedef struct laju_parsed {
 
 typedef struct laju_codec {
   const char *name;       /* "http", "resp" */
+  laju_door_name door;    /* what its requests are counted under */
   size_t connection_size; /* bytes of a connection's codec state: `connection` below, zeroed before init */
   size_t input_max;       /* an unfinished request never needs more than this many bytes kept */
 

@@ -60,6 +60,7 @@ static laju_ask *add_problem(laju_batch *batch, const laju_http_request *request
   char text[LAJU_PROBLEM_MAX];
   size_t len = laju_problem_write(problem, text);
   laju_ask *ask = add_note(batch, problem->status, request, text, len);
+  ask->failed = ask->counts = true;
   ask->flags |= LAJU_HTTP_PROBLEM;
   return ask;
 }
@@ -99,6 +100,13 @@ static outcome answer_check(connection *c, char *body, size_t len, laju_batch *b
   return answered(ask);
 }
 
+/* No rule applies. */
+static outcome answer_unlimited(const laju_http_request *request, laju_batch *batch) {
+  laju_ask *ask = add_note(batch, 200, request, "", 0);
+  ask->counts = true;
+  return answered(ask);
+}
+
 /* An answer that may be held back is alone in its batch. Where others are before it, it is read once more when they are out. */
 static outcome answer_auth(connection *c, const char *bytes, laju_batch *batch) {
   const laju_http_request *request = &c->head.request;
@@ -109,7 +117,7 @@ static outcome answer_auth(connection *c, const char *bytes, laju_batch *batch) 
   if (readable && auth.matched.waits != 0 && batch->ask_count > 0) return CROWDED;
   if (auth.untrusted) atomic_fetch_add_explicit(&c->service->untrusted_forwards, 1, memory_order_relaxed);
   if (!readable) return answered(add_problem(batch, request, &problem));
-  if (auth.matched.count == 0) return answered(add_note(batch, 200, request, "", 0));
+  if (auth.matched.count == 0) return answer_unlimited(request, batch);
   laju_ask *ask = add_ask(batch, LAJU_ASK_ALL, auth.deny, request);
   ask->first = (uint32_t)batch->check_count;
   ask->count = (uint32_t)auth.matched.count;
@@ -344,6 +352,7 @@ static void init(void *state, laju_service *service, const laju_peer *peer) {
 
 const laju_codec laju_http_codec = {
     .name = "http",
+    .door = LAJU_DOOR_HTTP,
     .connection_size = sizeof(connection),
     .input_max = LAJU_HTTP_HEAD_MAX + LAJU_HTTP_CHUNKED_MAX,
     .init = init,

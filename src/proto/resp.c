@@ -183,6 +183,7 @@ static void give_up(void *state, laju_buffer *out) {
 
 const laju_codec laju_resp_codec = {
     .name = "resp",
+    .door = LAJU_DOOR_RESP,
     .connection_size = sizeof(laju_resp_connection),
     .input_max = LAJU_RESP_REQUEST_MAX,
     .init = init,

@@ -87,6 +87,8 @@ void laju_resp_note_error(laju_resp_call *call, const char *format, ...) {
   note[0] = '-';
   memcpy(note + 1 + len, "\r\n", 2);
   note_end(call, LAJU_RESP_FORM_NOTE, len + 3);
+  laju_ask *ask = &call->batch->asks[call->batch->ask_count - 1];
+  ask->failed = ask->counts = true;
 }
 
 const char *laju_resp_quote(char to[LAJU_RESP_QUOTED_SIZE], laju_resp_argument value) {
