@@ -16,11 +16,10 @@
  *   - a command that has not begun to leave by its deadline never does
  *   - a connection from which nothing has come for LAJU_LINK_SILENCE_MS though a reply is due is dropped: no error tells of a
  *     cut cable
- *   - a reply that is larger than LAJU_LINK_REPLY_MAX, or none of the protocol, drops the connection
+ *   - a reply that is none of the protocol, or larger than LAJU_REPLIES_BYTES_MAX (redis/replies.h), drops the connection
  *
- * Commands and their callbacks are the caller's memory. Callbacks come from the loop, from laju_link_drop and laju_link_close,
- * never from laju_link_add; from laju_link_flush, too, where the socket fails. From within a callback the link may be used in
- * every way. Everything belongs to the loop's thread.
+ * Commands are the caller's memory. Callbacks come from the loop, from laju_link_drop, _move and _close, never from laju_link_add
+ * or _flush. From within a callback the link may be used in every way. Everything belongs to the loop's thread.
  */
 #ifndef LAJU_REDIS_LINK_H
 #define LAJU_REDIS_LINK_H

@@ -28,6 +28,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "base/count.h"
 #include "proto/codec.h"
 #include "server/door.h"
 #include "server/outbox.h"
@@ -101,11 +102,5 @@ void laju_connections_drain(laju_connections *connections);
 
 /* Closes all at once. */
 void laju_connections_cut(laju_connections *connections);
-
-/* Adds one to a counter of this thread's. */
-static inline void laju_count(_Atomic uint64_t *counter) {
-  uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, before + 1, memory_order_relaxed);
-}
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "redis/store.h"
+#include "redis/redis_server.h"
 
 #define SECOND INT64_C(1000000)
 #define MINUTE (60 * SECOND)
@@ -22,23 +22,23 @@
 static const laju_algorithm every_algorithm[LAJU_ALGORITHMS] = {LAJU_TOKEN_BUCKET, LAJU_LEAKY_BUCKET, LAJU_FIXED_WINDOW,
                                                                 LAJU_SLIDING_WINDOW_COUNTER, LAJU_SLIDING_WINDOW_LOG};
 
-static store server;
+static redis_server server;
 
-static int start(void **unused) {
+static inline int start(void **unused) {
   (void)unused;
-  store_start(&server);
+  redis_start(&server);
   return 0;
 }
 
-static int stop(void **unused) {
+static inline int stop(void **unused) {
   (void)unused;
-  store_stop(&server);
+  redis_stop(&server);
   return 0;
 }
 
-static int empty(void **unused) {
+static inline int empty(void **unused) {
   (void)unused;
-  freeReplyObject(store_command(&server, "FLUSHALL"));
+  freeReplyObject(redis_command(&server, "FLUSHALL"));
   return 0;
 }
 
@@ -56,7 +56,7 @@ static inline laju_script_ask ask_of(const laju_rule *rule, const char *name, ui
 static inline laju_script_answer ask_at(const laju_rule *rule, const char *name, uint32_t cost, int64_t now_us) {
   laju_script_ask ask = ask_of(rule, name, cost);
   laju_script_answer answer;
-  store_ask(&server, &ask, 1, &(laju_script_pin){.now_us = now_us}, &answer);
+  redis_ask(&server, &ask, 1, &(laju_script_pin){.now_us = now_us}, &answer);
   return answer;
 }
 

@@ -4,11 +4,11 @@
 #include "vectors/keeper.h"
 
 static int64_t ask(const laju_script_ask *asks, size_t count, laju_script_answer *answers) {
-  return store_ask(&server, asks, count, &(laju_script_pin){.now_us = NOON}, answers);
+  return redis_ask(&server, asks, count, &(laju_script_pin){.now_us = NOON}, answers);
 }
 
 static void assert_stored(const char *name, const void *bytes, size_t len) {
-  redisReply *reply = store_command(&server, "GET %s", name);
+  redisReply *reply = redis_command(&server, "GET %s", name);
   assert_int_equal(reply->type, REDIS_REPLY_STRING);
   assert_int_equal(reply->len, len);
   assert_memory_equal(reply->str, bytes, len);
@@ -20,11 +20,11 @@ static void store_bytes(const char *name, const void *bytes, size_t len) {
 }
 
 static bool exists(const char *name) {
-  return store_integer(&server, "EXISTS %s", name) == 1;
+  return redis_integer(&server, "EXISTS %s", name) == 1;
 }
 
 static int64_t redis_now_us(void) {
-  redisReply *reply = store_command(&server, "TIME");
+  redisReply *reply = redis_command(&server, "TIME");
   int64_t us = strtoll(reply->element[0]->str, NULL, 10) * SECOND + strtoll(reply->element[1]->str, NULL, 10);
   freeReplyObject(reply);
   return us;
@@ -38,7 +38,7 @@ static void the_time_is_redis_own(void **unused) {
   laju_script_ask one = ask_of(&rule, "key", 1);
   laju_script_answer answer;
   int64_t before = redis_now_us();
-  int64_t now_us = store_ask(&server, &one, 1, NULL, &answer);
+  int64_t now_us = redis_ask(&server, &one, 1, NULL, &answer);
   assert_in_range(now_us, before, redis_now_us());
   assert_int_equal(answer.decision.remaining, 9);
 }
@@ -194,7 +194,7 @@ static void a_key_of_another_type_answers_its_own_request_alone(void **unused) {
   (void)unused;
   for (size_t a = 0; a < LAJU_ALGORITHMS; a++) {
     laju_rule rule = rule_of(every_algorithm[a], 10, MINUTE, 0);
-    freeReplyObject(store_command(&server, "RPUSH list 1"));
+    freeReplyObject(redis_command(&server, "RPUSH list 1"));
     laju_script_ask asks[] = {ask_of(&rule, "before", 1), ask_of(&rule, "first", 1), ask_of(&rule, "list", 1),
                               ask_of(&rule, "last", 1), ask_of(&rule, "after", 1)};
     asks[1].joined = asks[2].joined = true;
@@ -209,7 +209,7 @@ static void a_key_of_another_type_answers_its_own_request_alone(void **unused) {
     assert_int_equal(answers[4].decision.remaining, 9);
     assert_true(exists("before") && exists("after"));
     assert_false(exists("first") || exists("last"));
-    assert_int_equal(store_integer(&server, "LLEN list"), 1);
+    assert_int_equal(redis_integer(&server, "LLEN list"), 1);
     empty(NULL);
   }
 }
@@ -226,7 +226,7 @@ static void assert_bytes_refused(laju_algorithm algorithm, const void *bytes, si
   assert_memory_equal(answers[1].error, "BADSTATE", 8);
   assert_null(answers[2].error);
   assert_stored("odd", bytes, len);
-  assert_int_equal(store_integer(&server, "PTTL odd"), -1);
+  assert_int_equal(redis_integer(&server, "PTTL odd"), -1);
 }
 
 static void a_length_that_is_not_known_is_an_error_and_stays(void **unused) {
@@ -358,26 +358,26 @@ static void assert_only_denials_are_answered(const char *word) {
 static void full_memory_charges_nothing(void **unused) {
   (void)unused;
   admit_first();
-  freeReplyObject(store_command(&server, "CONFIG SET maxmemory 1"));
+  freeReplyObject(redis_command(&server, "CONFIG SET maxmemory 1"));
   assert_only_denials_are_answered("OOM");
-  freeReplyObject(store_command(&server, "CONFIG SET maxmemory 0"));
+  freeReplyObject(redis_command(&server, "CONFIG SET maxmemory 0"));
 }
 
 static void a_replica_charges_nothing(void **unused) {
   (void)unused;
   admit_first();
-  freeReplyObject(store_command(&server, "REPLICAOF 127.0.0.1 1"));
+  freeReplyObject(redis_command(&server, "REPLICAOF 127.0.0.1 1"));
   assert_only_denials_are_answered("READONLY");
-  freeReplyObject(store_command(&server, "REPLICAOF NO ONE"));
+  freeReplyObject(redis_command(&server, "REPLICAOF NO ONE"));
 }
 
 static void a_flushed_script_is_told_by_its_error(void **unused) {
   (void)unused;
-  freeReplyObject(store_command(&server, "SCRIPT FLUSH"));
+  freeReplyObject(redis_command(&server, "SCRIPT FLUSH"));
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, MINUTE, 0);
   laju_script_ask one = ask_of(&rule, "key", 1);
-  store_send(&server, &one, 1, NULL);
-  redisReply *reply = store_next_reply(&server);
+  redis_send(&server, &one, 1, NULL);
+  redisReply *reply = redis_next_reply(&server);
   laju_script_answer answer;
   int64_t now_us;
   assert_int_equal(laju_script_read(reply, &one, 1, &answer, &now_us), -1);

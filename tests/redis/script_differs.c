@@ -13,7 +13,7 @@
 
 #include "core/decide.h"
 #include "core/rule.h"
-#include "redis/store.h"
+#include "redis/redis_server.h"
 #include "table/table.h"
 #include "vectors/keeper.h"
 
@@ -30,7 +30,7 @@ typedef struct subject {
 static laju_rule rules[RULES];
 static subject subjects[RULES][KEYS];
 static laju_table *table;
-static store server;
+static redis_server server;
 static uint64_t seed;
 static long agreed;
 
@@ -181,7 +181,7 @@ static bool same_decision(const laju_decision *a, const laju_decision *b) {
 static void compare_bytes(const laju_script_ask *asks, size_t count, int64_t now_us) {
   for (size_t i = 0; i < count; i++) redisAppendCommand(server.link, "GET %s", asks[i].name);
   for (size_t i = 0; i < count; i++) {
-    redisReply *stored = store_next_reply(&server);
+    redisReply *stored = redis_next_reply(&server);
     size_t len;
     unsigned char *bytes = keeper_bytes(keeper_of(&asks[i]), asks[i].rule, &len);
     bool same = len == 0
@@ -197,7 +197,7 @@ static void one_call(int64_t now_us) {
   laju_script_ask asks[ASKS_MAX];
   laju_script_answer got[ASKS_MAX], wanted[ASKS_MAX] = {0};
   size_t count = make_asks(asks);
-  store_ask(&server, asks, count, &(laju_script_pin){now_us, LONG_ENOUGH_MS}, got);
+  redis_ask(&server, asks, count, &(laju_script_pin){now_us, LONG_ENOUGH_MS}, got);
   for (size_t i = 0, len; i < count; i += len) {
     len = request_length(asks + i);
     ask_table(asks + i, len, now_us, wanted + i);
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
   long calls = argc > 1 ? strtol(argv[1], NULL, 10) : 20000;
   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   if (laju_table_new(&table, NULL) < 0) return 2;
-  store_start(&server);
+  redis_start(&server);
   for (size_t r = 0; r < RULES; r++) {
     make_rule(r);
     for (size_t k = 0; k < KEYS; k++) snprintf(subjects[r][k].name, sizeof subjects[r][k].name, "key:%zu:%zu", r, k);
@@ -230,7 +230,7 @@ int main(int argc, char **argv) {
   for (size_t r = 0; r < RULES; r++) {
     for (size_t k = 0; k < KEYS; k++) keeper_deinit(&subjects[r][k].keeper);
   }
-  store_stop(&server);
+  redis_stop(&server);
   laju_table_free(table);
   printf("%ld checks agreed\n", agreed);
   return 0;

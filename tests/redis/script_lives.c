@@ -9,14 +9,14 @@ typedef struct life {
 } life;
 
 static int64_t clock_ms(void) {
-  redisReply *reply = store_command(&server, "TIME");
+  redisReply *reply = redis_command(&server, "TIME");
   int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 + strtoll(reply->element[1]->str, NULL, 10) / 1000;
   freeReplyObject(reply);
   return ms;
 }
 
 static void mark(const char *name) {
-  assert_int_equal(store_integer(&server, "PEXPIRE %s %lld", name, (long long)MARK_MS), 1);
+  assert_int_equal(redis_integer(&server, "PEXPIRE %s %lld", name, (long long)MARK_MS), 1);
 }
 
 static life admit(const laju_rule *rule, const char *name, uint32_t cost, int64_t now_us) {
@@ -24,7 +24,7 @@ static life admit(const laju_rule *rule, const char *name, uint32_t cost, int64_
   laju_script_answer answer = ask_at(rule, name, cost, now_us);
   assert_null(answer.error);
   assert_true(answer.decision.allowed);
-  int64_t ends = store_integer(&server, "PEXPIRETIME %s", name);
+  int64_t ends = redis_integer(&server, "PEXPIRETIME %s", name);
   return (life){.least_ms = ends - clock_ms(), .most_ms = ends - before};
 }
 
@@ -114,9 +114,9 @@ static void repeats_that_make_a_key_give_it_a_life(void **unused) {
     laju_script_ask asks[] = {ask_of(&rule, "key", 1), ask_of(&rule, "key", 1)};
     asks[0].joined = true;
     laju_script_answer answers[2];
-    store_ask(&server, asks, 2, &(laju_script_pin){.now_us = NOON}, answers);
+    redis_ask(&server, asks, 2, &(laju_script_pin){.now_us = NOON}, answers);
     bool counter = every_algorithm[i] == LAJU_SLIDING_WINDOW_COUNTER;
-    assert_in_range(store_integer(&server, "PTTL key"), 60000, counter ? 240000 : 120000);
+    assert_in_range(redis_integer(&server, "PTTL key"), 60000, counter ? 240000 : 120000);
     empty(NULL);
   }
 }
@@ -153,7 +153,7 @@ static void denials_and_peeks_leave_the_life_alone(void **unused) {
     mark("key");
     assert_false(ask_at(&rule, "key", 11, NOON + MINUTE).decision.allowed);
     assert_true(ask_at(&rule, "key", 0, NOON + MINUTE).decision.allowed);
-    assert_in_range(store_integer(&server, "PTTL key"), MARK_MS - 60000, MARK_MS);
+    assert_in_range(redis_integer(&server, "PTTL key"), MARK_MS - 60000, MARK_MS);
     empty(NULL);
   }
 }
@@ -177,12 +177,12 @@ static void one_trace(uint64_t *seed) {
     if (random_below(seed, 8) == 0)
       step = (now_us / period_us + 1) * period_us - now_us - (int64_t)random_below(seed, 2);
     now_us += step;
-    if (ends_us > 0 && now_us > ends_us) freeReplyObject(store_command(&server, "DEL key"));
-    store_integer(&server, "PEXPIRE key %lld", (long long)MARK_MS * 1000);
+    if (ends_us > 0 && now_us > ends_us) freeReplyObject(redis_command(&server, "DEL key"));
+    redis_integer(&server, "PEXPIRE key %lld", (long long)MARK_MS * 1000);
     int64_t before = clock_ms();
     laju_script_answer answer = ask_at(&rule, "key", (uint32_t)random_below(seed, rule.capacity) + 1, now_us);
     if (!answer.decision.allowed) continue;
-    int64_t px_ms = store_integer(&server, "PEXPIRETIME key") - before;
+    int64_t px_ms = redis_integer(&server, "PEXPIRETIME key") - before;
     bool kept = px_ms > MARK_MS * 1000 - 60000 && px_ms <= MARK_MS * 1000;
     if (!kept) ends_us = now_us + px_ms * 1000;
     /* Redis' clock counts whole milliseconds and lets the last one pass. */

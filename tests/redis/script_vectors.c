@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/store.h"
+#include "redis/redis_server.h"
 #include "vectors/keeper.h"
 #include "vectors/trace.h"
 
@@ -18,9 +18,9 @@ static bool same_bytes(const redisReply *stored, const unsigned char *bytes, siz
   return stored->type == REDIS_REPLY_STRING && stored->len == len && memcmp(stored->str, bytes, len) == 0;
 }
 
-static void judge_step(store *s, const trace *t, size_t i, const laju_script_ask *ask, keeper *k) {
+static void judge_step(redis_server *s, const trace *t, size_t i, const laju_script_ask *ask, keeper *k) {
   const trace_step *step = &t->steps[i];
-  redisReply *reply = store_next_reply(s), *stored = store_next_reply(s);
+  redisReply *reply = redis_next_reply(s), *stored = redis_next_reply(s);
   laju_script_answer answer = {.error = "no reply"};
   int64_t now_us = -1;
   laju_script_read(reply, ask, 1, &answer, &now_us);
@@ -38,7 +38,7 @@ static void judge_step(store *s, const trace *t, size_t i, const laju_script_ask
 }
 
 static void run(const trace *t, void *context) {
-  store *s = context;
+  redis_server *s = context;
   char name[32];
   snprintf(name, sizeof name, "vector:%ld", t->line);
   laju_script_ask *asks = calloc(t->count + 1, sizeof *asks);
@@ -47,7 +47,7 @@ static void run(const trace *t, void *context) {
     const trace_step *step = &t->steps[i];
     asks[i] =
         (laju_script_ask){.rule = &step->rule, .name = name, .name_len = (uint32_t)strlen(name), .cost = step->cost};
-    store_send(s, &asks[i], 1, &(laju_script_pin){.now_us = step->now_us, .px_ms = LONG_ENOUGH_MS});
+    redis_send(s, &asks[i], 1, &(laju_script_pin){.now_us = step->now_us, .px_ms = LONG_ENOUGH_MS});
     redisAppendCommand(s->link, "GET %s", name);
   }
   keeper k = {0};
@@ -61,9 +61,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: script_vectors FILE\n");
     return 2;
   }
-  store s;
-  store_start(&s);
+  redis_server s;
+  redis_start(&s);
   trace_each(argv[1], run, &s);
-  store_stop(&s);
+  redis_stop(&s);
   return trace_verdict();
 }
