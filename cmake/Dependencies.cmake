@@ -6,6 +6,7 @@ pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
+find_package(ZLIB REQUIRED)
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
 
 # llhttp comes as C sources, in Debian's package node-llhttp.

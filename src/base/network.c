@@ -18,7 +18,9 @@ int laju_ip_parse(const char *text, size_t len, laju_ip *out) {
   if (len == 0 || len >= sizeof copy || memchr(text, 0, len) != NULL) return -1;
   memcpy(copy, text, len);
   copy[len] = 0;
-  if (inet_pton(AF_INET6, copy, address.bytes) != 1) {
+  if (memchr(text, ':', len) != NULL) {
+    if (inet_pton(AF_INET6, copy, address.bytes) != 1) return -1;
+  } else {
     uint8_t v4[4];
     if (inet_pton(AF_INET, copy, v4) != 1) return -1;
     laju_ip_from_v4(&address, v4);
@@ -69,6 +71,7 @@ bool laju_ip_is_loopback(const laju_ip *address) {
 
 laju_ip laju_ip_cut(const laju_ip *address, unsigned prefix) {
   laju_ip cut = *address;
+  if (prefix >= 8 * sizeof cut.bytes) return cut;
   for (unsigned i = 0; i < sizeof cut.bytes; i++) {
     unsigned kept = prefix > 8 * i ? prefix - 8 * i : 0; /* bits of this byte */
     if (kept < 8) cut.bytes[i] &= (uint8_t)(0xff00U >> kept);
@@ -81,9 +84,26 @@ bool laju_network_has(const laju_network *network, const laju_ip *address) {
   return memcmp(&cut, &network->address, sizeof cut) == 0;
 }
 
+static char *put_octet(char *to, uint8_t octet) {
+  if (octet >= 100) *to++ = (char)('0' + octet / 100);
+  if (octet >= 10) *to++ = (char)('0' + octet / 10 % 10);
+  *to++ = (char)('0' + octet % 10);
+  return to;
+}
+
+/* By hand: every request without another key has its address written, and inet_ntop goes through sprintf for it. */
+static size_t format_v4(char *to, const uint8_t bytes[4]) {
+  char *at = to;
+  for (int i = 0; i < 4; i++) {
+    at = put_octet(at, bytes[i]);
+    *at++ = '.';
+  }
+  *--at = '\0';
+  return (size_t)(at - to);
+}
+
 size_t laju_ip_format(char to[LAJU_IP_TEXT_SIZE], const laju_ip *address) {
-  bool v4 = laju_ip_is_v4(address);
-  const uint8_t *bytes = address->bytes + (v4 ? sizeof v4_prefix : 0);
-  inet_ntop(v4 ? AF_INET : AF_INET6, bytes, to, LAJU_IP_TEXT_SIZE);
+  if (laju_ip_is_v4(address)) return format_v4(to, address->bytes + sizeof v4_prefix);
+  inet_ntop(AF_INET6, address->bytes, to, LAJU_IP_TEXT_SIZE);
   return strlen(to);
 }

@@ -16,7 +16,7 @@ PROJECT = pathlib.Path(sys.argv[2])
 DOCS = (PROJECT / "docs/configuration.md").read_text()
 MAN = (PROJECT / "docs/man/laju.1").read_text()
 YAMLS = re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)
-COMMANDS = ["serve", "check", "config check", "demo race", "version"]
+COMMANDS = ["serve", "check", "replay", "config check", "demo race", "version"]
 
 
 def run(*words):
@@ -70,7 +70,7 @@ class Documented(unittest.TestCase):
         parts = {re.sub(r",.*| [A-Z].*", "", title): text for title, text in re.findall(r"### laju (.*)\n([^#]*)", DOCS)}
         for command in COMMANDS:
             self.assertIn(command, parts)
-            if command in ("serve", "check", "demo race"):
+            if command in ("serve", "check", "replay", "demo race"):
                 self.assertEqual(options_of(parts[command].split("```")[0]), options_listed(command), command)
 
     def test_every_key_is_in_the_docs_and_in_the_man_page(self):

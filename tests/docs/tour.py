@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tour.py LAJU README: runs the README's tour as a reader would, and holds its outputs to what really comes.
+"""tour.py LAJU PAGE: runs the tour of a page (the README) as a reader would, and holds its outputs to what really comes.
 
 Commands stand in ```console fences, after "$ " (continued after "> "), each followed by its output. In an output, "..." stands
 for anything on that line, and a line of "..." alone for any lines. The server is started here, and a Redis, on ports of their own,
@@ -79,6 +79,7 @@ def stop(process):
 def run_tour(laju, text, folder):
     http, resp, redis_port = free_port(), free_port(), free_port()
     server, redis, passed = None, None, 0
+    environment = {**os.environ, "FAKETTY": "1", "PATH": f"{os.path.dirname(laju)}:{os.environ['PATH']}"}
     try:
         for command, output in commands(text):
             if command.startswith(SERVER):
@@ -90,7 +91,7 @@ def run_tour(laju, text, folder):
             real = real.replace(":8080", f":{http}").replace("-p 6380", f"-p {resp}")
             real = real.replace(f"{LAJU} check", f"{laju} check --server 127.0.0.1:{resp}").replace(LAJU, laju)
             done = subprocess.run(["bash", "-c", real], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, timeout=PATIENCE_S, env={**os.environ, "FAKETTY": "1"})
+                                  text=True, timeout=PATIENCE_S, env=environment)
             got = done.stdout.replace("\r", "").replace(f":{redis_port}", ":6379")
             if got and not got.endswith("\n"):
                 got += "\n"
