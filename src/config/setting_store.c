@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/plain.h"
@@ -43,9 +44,19 @@ int laju_store_set_redis(laju_config *config, const char *text, size_t len, char
   return 0;
 }
 
-/* At most `size` bytes; -1 with errno. */
+/* A pipe could keep a reload waiting for ever, and would be empty then. */
+static int open_regular(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat about;
+  if (fd < 0 || (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))) return fd;
+  close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+/* At most `size` bytes; -1 with errno, which is EINVAL where it is no regular file. */
 static ssize_t read_start(const char *path, char *to, size_t size) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open_regular(path);
   if (fd < 0) return -1;
   size_t len = 0;
   ssize_t got = 1;
@@ -74,7 +85,7 @@ int laju_store_set_password_file(laju_config *config, const char *text, size_t l
   if (laju_value_text(text, len, 1, LAJU_PATH_MAX - 1, path, why) < 0) return -1;
   ssize_t got = read_start(path, held, sizeof held);
   if (got < 0) {
-    snprintf(problem, sizeof problem, "cannot be read: %s", strerror(errno));
+    snprintf(problem, sizeof problem, "cannot be read: %s", errno == EINVAL ? "no regular file" : strerror(errno));
     return laju_complain(why, text, len, problem, NULL, "a file that holds the password");
   }
   size_t held_len = without_break(held, (size_t)got);

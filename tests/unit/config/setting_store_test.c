@@ -199,6 +199,8 @@ static void a_file_without_a_password_is_refused(void **state) {
   set("store.password_file", path);
   refused("store.password_file", "/no/such",
           "\"/no/such\" cannot be read: No such file or directory; allowed: a file that holds the password");
+  refused("store.password_file", "/dev/zero",
+          "\"/dev/zero\" cannot be read: no regular file; allowed: a file that holds the password");
 }
 
 int main(void) {
