@@ -310,3 +310,16 @@ def test_check_with_a_password_over_a_unix_socket(serve, key):
     assert ask(server, "--password", "wrong", "default", key).returncode == 2
     assert ask(server, "--password", "s3cret", "default", key).returncode == 0
     assert ask(server, "default", key, env={**os.environ, "LAJU_PASSWORD": "s3cret"}).stdout.startswith("allowed: 98 of 100")
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--store", "localhost:6379"], '--store: has no scheme; did you mean "redis://localhost:6379"? allowed: redis://HOST:PORT, '),
+    (["--store", "redis://:hunter2"], "--store: a host is missing; allowed: redis://HOST:PORT, "),
+    (["--store", "redis://:hunter2@h:x"], '--store: host "h" has a port that is none; allowed: 1 to 65535'),
+    (["--store", "redis://me@h"], "store: redis names a user and no password; allowed: USER:PASSWORD@, or password_file"),
+    (["--store", "redis://h", "--store-timeout", "1h"], '--store-timeout: "1h" is out of range; allowed: 1ms to 10s'),
+    (["--store-password-file", "/no/such"], '--store-password-file: "/no/such" cannot be read: No such file or directory;'),
+], ids=str)
+def test_a_store_that_is_none_is_told_without_its_password(words, message):
+    done = run_laju("serve", *words)
+    assert done.returncode == 2 and f"laju serve: {message}" in done.stderr and "hunter2" not in done.stderr
