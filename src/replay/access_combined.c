@@ -116,10 +116,8 @@ int laju_combined_read(laju_access_reader *reader, char *line, size_t len, laju_
   if (!read_client(&c, out)) return laju_access_fail(reader, "it does not begin with an address");
   if (!read_time(&c, out)) return laju_access_fail(reader, "no time in brackets, as [10/Oct/2026:13:55:36 +0000]");
   if (!read_quoted(&c, &request)) return laju_access_fail(reader, "no request in quotes behind the time");
-  if (!laju_access_request_line(request, out)) {
-    return laju_access_fail(reader, "the request is not METHOD TARGET PROTOCOL");
-  }
+  if (!laju_access_request_line(request, out)) return laju_access_fail(reader, LAJU_ACCESS_NO_REQUEST);
   skip_answer(&c);
   read_headers(&c, out);
-  return laju_access_fits(out) ? 1 : laju_access_fail(reader, "the request is longer than 16000 bytes");
+  return laju_access_fits(out) ? 1 : laju_access_fail(reader, LAJU_ACCESS_TOO_LONG);
 }

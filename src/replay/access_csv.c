@@ -90,7 +90,7 @@ int laju_csv_read(laju_access_reader *reader, char *line, size_t len, laju_acces
       return laju_access_fail(reader, "quotes do not end where a cell does");
     if (cell.len == 0 || (cell.len == 1 && cell.at[0] == '-')) continue;
     if (!laju_access_keep(&raw, out, &reader->columns[i], cell))
-      return laju_access_fail(reader, "more than 100 headers");
+      return laju_access_fail(reader, LAJU_ACCESS_MANY_HEADERS);
   }
   return laju_access_finish(reader, &raw, out);
 }

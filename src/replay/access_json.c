@@ -51,7 +51,7 @@ static bool skip(laju_json *json) {
 
 static bool add_header(parsing *p, laju_slice name, laju_slice value) {
   if (value.len == 0 || laju_access_add_header(p->out, name, value)) return true;
-  p->why = "more than 100 headers";
+  p->why = LAJU_ACCESS_MANY_HEADERS;
   return false;
 }
 
@@ -81,7 +81,7 @@ static bool read_headers(parsing *p) {
 static bool keep(parsing *p, const laju_access_name *name, laju_slice value) {
   if (name == NULL || value.len == 0 || (value.len == 1 && value.at[0] == '-')) return true;
   if (laju_access_keep(&p->raw, p->out, name, value)) return true;
-  p->why = "more than 100 headers";
+  p->why = LAJU_ACCESS_MANY_HEADERS;
   return false;
 }
 

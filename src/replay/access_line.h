@@ -4,6 +4,11 @@
 
 #include "replay/access_log.h"
 
+/* What several of them find wrong. */
+#define LAJU_ACCESS_NO_REQUEST "the request is not METHOD TARGET PROTOCOL"
+#define LAJU_ACCESS_TOO_LONG "the request is longer than 16000 bytes"
+#define LAJU_ACCESS_MANY_HEADERS "more than 100 headers"
+
 /* What a line tells, field by field, as text; `at` is NULL where it does not. */
 typedef struct laju_access_raw {
   laju_slice values[LAJU_ROLES]; /* by role; LAJU_ROLE_HEADER's is not used */

@@ -66,8 +66,17 @@ bool laju_access_fits(const laju_access *access) {
   return size <= LAJU_ACCESS_REQUEST_MAX;
 }
 
+/* What the request's own fields do not tell, its line may. False: it does not, and nothing else tells the target. */
+static bool complete(laju_access *out, laju_slice line) {
+  laju_slice method = out->method, target = out->target;
+  if (line.at == NULL || (method.len > 0 && target.len > 0)) return true;
+  if (!laju_access_request_line(line, out)) return target.len > 0;
+  if (method.len > 0) out->method = method;
+  if (target.len > 0) out->target = target;
+  return true;
+}
+
 int laju_access_finish(laju_access_reader *reader, const laju_access_raw *raw, laju_access *out) {
-  laju_slice request = raw->values[LAJU_ROLE_REQUEST];
   laju_slice time = raw->values[LAJU_ROLE_TIME], client = raw->values[LAJU_ROLE_CLIENT];
   if (time.at == NULL) return laju_access_fail(reader, "no field is known for the time; --fields time=NAME names one");
   if (client.at == NULL)
@@ -77,10 +86,8 @@ int laju_access_finish(laju_access_reader *reader, const laju_access_raw *raw, l
   if (raw->values[LAJU_ROLE_METHOD].at != NULL) out->method = raw->values[LAJU_ROLE_METHOD];
   if (raw->values[LAJU_ROLE_TARGET].at != NULL) out->target = raw->values[LAJU_ROLE_TARGET];
   if (raw->values[LAJU_ROLE_HOST].at != NULL) out->host = raw->values[LAJU_ROLE_HOST];
-  if (request.at != NULL && out->target.len == 0 && !laju_access_request_line(request, out)) {
-    return laju_access_fail(reader, "the request is not METHOD TARGET PROTOCOL");
-  }
-  return laju_access_fits(out) ? 1 : laju_access_fail(reader, "the request is longer than 16000 bytes");
+  if (!complete(out, raw->values[LAJU_ROLE_REQUEST])) return laju_access_fail(reader, LAJU_ACCESS_NO_REQUEST);
+  return laju_access_fits(out) ? 1 : laju_access_fail(reader, LAJU_ACCESS_TOO_LONG);
 }
 
 /* ---- which format ---- */
