@@ -3,9 +3,10 @@
  *
  * Why that is right: under one rule only time makes a refused check pass. Others' admissions since can but put it off. So until
  * its `retry_after` is over, counted from when the question was *sent* (the store decided later than that), it is still
- * refused, and so is every greater cost. What can let it pass sooner, the store cannot tell this node: a reset, an eviction or
- * a loss in the store. A reset clears it here (laju_denials_forget); other nodes may refuse until the time that they
- * remember. Another limit or burst is another entry.
+ * refused, and so is every greater cost. What can let it pass sooner, the store does not tell this node: a reset, an eviction or
+ * a loss there, a clock that is set forward, an admission of the same key under a larger limit (a bucket drains by the limit that
+ * it is asked under). Then it is refused until the time remembered, never let pass too soon. A reset clears it here
+ * (laju_denials_forget), not on other nodes. Another limit or burst is another entry.
  *
  * What may be remembered: a refusal on the state that the store holds. Not one that an earlier check of the same request
  * caused, since that was not charged; not one under atomicity: transaction, where others' tokens count before they are taken
