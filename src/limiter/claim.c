@@ -43,6 +43,11 @@ void laju_claim_count_known(laju_way *way, const laju_claim *claim, size_t i) {
   atomic_fetch_add_explicit(&way->counters.remembered, 1, memory_order_relaxed);
 }
 
+void laju_claim_forget_denials(laju_way *way, const laju_claim *claim, int64_t now_us) {
+  laju_denials *denials = laju_limiter_denials(way->limiter);
+  if (denials != NULL) laju_denials_forget(denials, claim->checks, laju_claim_group(claim, 0), now_us);
+}
+
 laju_plan laju_claim_plan(laju_way *way, laju_claim *claim, int64_t now_us) {
   laju_plan plan = {0};
   for (size_t i = 0; i < claim->count; i++) {

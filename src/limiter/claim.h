@@ -39,6 +39,9 @@ bool laju_claim_knows(const laju_way *way, laju_claim *claim, size_t i, int64_t 
 /* Counts what laju_claim_knows told, where it is the answer. */
 void laju_claim_count_known(laju_way *way, const laju_claim *claim, size_t i);
 
+/* Forgets what is remembered of the key of a RESET claim. */
+void laju_claim_forget_denials(laju_way *way, const laju_claim *claim, int64_t now_us);
+
 /* The group of a check's name in the store; len 0 where it has none. */
 static inline laju_slice laju_claim_group(const laju_claim *claim, size_t i) {
   if (!claim->checks[i].rule->grouped || claim->groups == NULL) return (laju_slice){NULL, 0};

@@ -328,18 +328,13 @@ static void start_each(laju_errand *errand, laju_claim *claim) {
 
 /* ---- resets ---- */
 
-static void forget_denials(laju_errand *errand, const laju_claim *claim, int64_t now_us) {
-  laju_denials *denials = laju_limiter_denials(errand->way->limiter);
-  if (denials != NULL) laju_denials_forget(denials, claim->checks, laju_claim_group(claim, 0), now_us);
-}
-
 static void on_reset(laju_store_command *command, const redisReply *reply) {
   const reset *done = (const reset *)(void *)command;
   laju_errand *errand = done->errand;
   laju_claim *claim = done->claim;
   claim->failed = reply == NULL || reply->type != REDIS_REPLY_INTEGER;
   if (!claim->failed) claim->known |= reply->integer > 0;
-  forget_denials(errand, claim, laju_limiter_now_us(errand->way->limiter));
+  laju_claim_forget_denials(errand->way, claim, laju_limiter_now_us(errand->way->limiter));
   arrive(errand);
 }
 
@@ -366,7 +361,6 @@ static void start_reset(laju_errand *errand, laju_claim *claim) {
   const laju_check *check = claim->checks;
   claim->known = laju_limiter_forget(way->limiter, check->rule, check->key, check->key_len, errand->begun_us);
   if (!laju_way_is_exact(way, check)) return;
-  forget_denials(errand, claim, errand->begun_us);
   send_leg(errand); /* what came before goes before */
   claim->failed = !send_reset(errand, claim);
   errand->under_way += !claim->failed;

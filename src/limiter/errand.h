@@ -8,9 +8,9 @@
  * Decisions tell waits, so whose clock they were counted by does not matter to the caller: the store's where it decided, the
  * limiter's otherwise. A refusal by the store is noted in the memory of denials.
  *
- * A reset deletes the key in the store, also what atomicity: transaction keeps of it, and forgets it here: in the memory of
- * denials, when it is sent and when it is answered, and in the table, where an outage may have left it. Claims behind it in the
- * same errand go to the store behind it.
+ * A reset deletes the key in the store, also what atomicity: transaction keeps of it, and forgets it here: in the table, where an
+ * outage may have left it, and in the memory of denials (laju_way_decide did so already; once more when the store has answered,
+ * for what was refused meanwhile). Claims behind it in the same errand go to the store behind it.
  *
  * Buffers are for as many checks as an errand had to ask; those of more than LAJU_ERRAND_KEEP are given back at its end. Where
  * there is no memory for them, or libcrypto cannot hash a key, that is as if the store did not answer.

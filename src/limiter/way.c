@@ -20,9 +20,13 @@ static bool decide_each(laju_way *way, laju_claim *claim, int64_t now_us) {
   return true;
 }
 
+/* The memory forgets an exact one at once, so that claims behind it are not answered from what was before. */
 static bool forget(laju_way *way, laju_claim *claim, int64_t now_us) {
   const laju_check *check = claim->checks;
-  if (laju_way_is_exact(way, check)) return false;
+  if (laju_way_is_exact(way, check)) {
+    laju_claim_forget_denials(way, claim, now_us);
+    return false;
+  }
   claim->known = laju_limiter_forget(way->limiter, check->rule, check->key, check->key_len, now_us);
   return true;
 }

@@ -59,7 +59,8 @@ typedef struct laju_claim {
 } laju_claim;
 
 /* Decides without asking the store, where that can be: nothing of it is exact, or each of its exact checks is answered or made
- * needless by the denial memory or a limit of 0. False: it must be asked (laju_errand_start); nothing was charged. */
+ * needless by the denial memory or a limit of 0. False: it must be asked (laju_errand_start); nothing was charged. Of a RESET
+ * that has to be asked, what is remembered is forgotten already, so that claims behind it are not answered from that. */
 bool laju_way_decide(laju_way *way, laju_claim *claim, int64_t now_us);
 
 #endif

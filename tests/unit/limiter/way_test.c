@@ -263,6 +263,18 @@ static void a_reset_of_the_table_s_is_done_at_once(void **unused) {
   assert_false(laju_way_decide(&node, &reset, NOON));
 }
 
+static void a_reset_of_the_store_s_is_left_and_forgets_what_was_remembered(void **unused) {
+  (void)unused;
+  laju_rule rule = exact_of("api=5/1m");
+  laju_check checks[] = {check_of(&rule, "ann", 1)};
+  laju_decision d[1];
+  laju_claim asks = CLAIM(ALL, checks, d), reset = CLAIM(RESET, checks, d);
+  remember(&checks[0], no_group);
+  assert_true(laju_way_decide(&node, &asks, NOON));
+  assert_false(laju_way_decide(&node, &reset, NOON));
+  assert_false(laju_way_decide(&node, &asks, NOON));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_the_table_alone_holds_is_decided_at_once),
@@ -279,6 +291,7 @@ int main(void) {
       TEST(where_the_store_refuses_the_table_s_are_given_back),
       TEST(independent_checks_are_decided_where_the_memory_knows_all_exact_ones),
       TEST(a_reset_of_the_table_s_is_done_at_once),
+      TEST(a_reset_of_the_store_s_is_left_and_forgets_what_was_remembered),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
