@@ -133,12 +133,19 @@ void laju_script_call(const laju_script *script, const laju_script_ask *asks, si
 
 /* How many integers the script returns for a check. */
 static size_t width_of(const laju_script_ask *ask) {
+  if (ask->rule == NULL) return ask->cost;
   switch (ask->rule->algorithm) {
     case LAJU_TOKEN_BUCKET:
     case LAJU_LEAKY_BUCKET: return 2;
     case LAJU_SLIDING_WINDOW_LOG: return ask->at_most ? NUMBERS_MAX : NUMBERS_MAX - 1;
     default: return 3;
   }
+}
+
+size_t laju_script_width(const laju_script_ask *asks, size_t count) {
+  size_t width = 0;
+  for (size_t i = 0; i < count; i++) width += width_of(&asks[i]);
+  return width;
 }
 
 /* False where they are no integers, each from -1 to 2^53. */
@@ -217,9 +224,10 @@ static redisReply *const *read_request(redisReply *const *replies, const laju_sc
   for (size_t i = 0; i < count; i++) {
     answers[i] = (laju_script_answer){.now_us = now_us};
     const char *problem = NULL;
-    if (replies[0]->type == REDIS_REPLY_ERROR) {
+    bool wanted = asks[i].rule != NULL;
+    if (wanted && replies[0]->type == REDIS_REPLY_ERROR) {
       problem = replies[0]->str;
-    } else if (!read_check(replies, &asks[i], now_us, &answers[i])) {
+    } else if (wanted && !read_check(replies, &asks[i], now_us, &answers[i])) {
       problem = BAD_STATE;
     }
     if (error == NULL) error = problem;
@@ -231,8 +239,7 @@ static redisReply *const *read_request(redisReply *const *replies, const laju_sc
 
 int laju_script_read(const redisReply *reply, const laju_script_ask *asks, size_t count, laju_script_answer *answers,
                      int64_t *now_us) {
-  size_t wanted = 1;
-  for (size_t i = 0; i < count; i++) wanted += width_of(&asks[i]);
+  size_t wanted = 1 + laju_script_width(asks, count);
   if (reply->type != REDIS_REPLY_ARRAY || reply->elements != wanted) return -1;
   const redisReply *time = reply->element[0];
   if (time->type != REDIS_REPLY_INTEGER || time->integer < 0 || time->integer > LAJU_TIME_MAX_US) return -1;

@@ -37,8 +37,8 @@ void laju_script_load(laju_buffer *to);
 
 /* One check, as a call carries it. A request is a run of asks that are `joined`, and the one after them. */
 typedef struct laju_script_ask {
-  const laju_rule *rule;
-  const char *name; /* the key's name (redis/keys.h) */
+  const laju_rule *rule; /* NULL, in laju_script_read alone: nobody wants this any more; `cost` is then its width */
+  const char *name;      /* the key's name (redis/keys.h) */
   uint32_t name_len;
   uint32_t cost;
   bool at_most; /* takes what remains, if that is less than the cost: 0 to `cost` tokens, always allowed */
@@ -54,6 +54,9 @@ typedef struct laju_script_pin {
 /* Appends an EVALSHA of 1 to LAJU_SCRIPT_CHECKS_MAX asks. `pin` is NULL outside tests. */
 void laju_script_call(const laju_script *script, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to);
+
+/* How many integers the reply to these asks holds, beside the time. */
+size_t laju_script_width(const laju_script_ask *asks, size_t count);
 
 typedef struct laju_script_answer {
   const char *error;      /* the store's words where this ask's request was not decided (nothing charged); else NULL */

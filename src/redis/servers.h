@@ -22,16 +22,24 @@ typedef struct laju_servers laju_servers;
 typedef struct laju_server {
   laju_servers *all;
   laju_store_place place; /* host "" while it is not known: then it has no links, and what is for it waits */
-  laju_link *links[LAJU_STORE_POOL_MAX]; /* NULL where there is none */
-  size_t link_count;
-  laju_breaker breaker;
-  laju_pieces queue;        /* waits to be sent */
-  bool loading;             /* SCRIPT LOAD is under way after NOSCRIPT */
-  int64_t probed_us;        /* when something was last sent while the breaker was open */
-  size_t turn;              /* whose turn it is among the links */
-  uint32_t number;          /* the topology's */
+  laju_link *links[LAJU_STORE_POOL_MAX];
+  size_t link_count, open_links;
+  size_t turn;     /* whose turn it is among the links */
+  uint32_t number; /* the topology's */
+  bool removed;
   struct laju_server *next; /* in servers->first */
+
+  /* The store's. */
+  laju_breaker breaker;
+  laju_pieces queue;                   /* waits to be sent */
+  struct laju_parcel *oldest, *newest; /* sent, and neither answered nor late */
+  laju_link_command loading;           /* SCRIPT LOAD, after NOSCRIPT */
+  laju_link_command probe;             /* PING, while the breaker is open and nobody asks */
+  bool is_loading, is_probing;
+  int64_t asked_us; /* when something was sent last */
 } laju_server;
+
+#define LAJU_SERVER_QUESTIONS_MAX 16 /* commands of a link beyond max_inflight: the topology's and the store's own */
 
 /* What becomes of a command that a server answered with an error as a whole. */
 typedef struct laju_redirect {
@@ -80,15 +88,14 @@ struct laju_servers {
   void *state;
   laju_server *first;
   size_t count;
-  size_t holds; /* handles and lookups that are not closed yet */
-  bool closing;
+  size_t holds;                 /* what is not closed yet */
+  char why[LAJU_LINK_WHY_SIZE]; /* the last connection's end */
 
   /* What the store wants to hear. `drained` is called once all is closed. */
   void *store;
   void (*on_ready)(void *store, laju_server *server);
   void (*on_failure)(void *store, laju_server *server);
-  void (*on_removed)(void *store,
-                     laju_server *server); /* its queue is to be found another place; it is freed behind this */
+  void (*on_removed)(void *store, laju_server *server); /* it is freed soon: what waits for it goes elsewhere */
   void (*drained)(void *store);
 };
 
@@ -110,7 +117,8 @@ laju_link *laju_server_link(laju_server *server);
 /* Gives up all its connections. */
 void laju_server_drop(laju_server *server, const char *why);
 
-/* A server that answers: connected, its breaker closed. */
+/* Does a connection to it stand; and, is its breaker closed, too? */
+bool laju_server_is_connected(const laju_server *server);
 bool laju_server_is_up(const laju_server *server);
 
 /* Tells `servers`, `servers_up` anew. */

@@ -104,7 +104,6 @@ struct laju_store_request {
   /* the store's own */
   size_t pending;
   uint64_t slot;
-  laju_store_request *next, *prev;
 };
 
 /* Submits; commands leave at the end of this loop turn, in the order of submits. False: nothing is under way, all outcomes stand
@@ -124,7 +123,6 @@ struct laju_store_command {
   void (*done)(laju_store_command *command, const redisReply *reply); /* NULL: no answer within the timeout */
   /* the store's own */
   uint64_t slot;
-  laju_store_command *next, *prev;
 };
 
 /* False: not sent, `done` is not called. */
