@@ -8,6 +8,7 @@
 #include "config/policy_list.h"
 #include "config/setting.h"
 #include "config/setting_store.h"
+#include "config/setting_tls.h"
 
 static void trust(laju_config *config, const char *network) {
   if (laju_network_parse(network, strlen(network), &config->trusted[config->trusted_count]) == 0) {
@@ -31,6 +32,7 @@ void laju_config_init(laju_config *config) {
       .show_ratelimit = true,
   };
   laju_store_init(&config->store);
+  laju_tls_init(&config->tls);
   trust(config, "127.0.0.0/8");
   trust(config, "::1");
 }

@@ -44,6 +44,12 @@ typedef struct laju_config_store {
   uint32_t nodes; /* how many share it; 0: counted from the store */
 } laju_config_store;
 
+/* tls: what doors show to whoever connects. Of unix sockets it is not asked. */
+typedef struct laju_config_tls {
+  char cert[LAJU_PATH_MAX], key[LAJU_PATH_MAX], client_ca[LAJU_PATH_MAX]; /* "": none; the key may be in cert */
+  bool http, resp, admin; /* the doors that speak it, where there is a cert */
+} laju_config_tls;
+
 typedef struct laju_config {
   char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", ... as config/address.h reads it, never a name; "" is off */
   char listen_resp[LAJU_ADDRESS_MAX];
@@ -64,6 +70,7 @@ typedef struct laju_config {
   bool show_x_ratelimit, show_ratelimit;
   bool reset_is_delta; /* headers: {reset: delta} */
   laju_config_store store;
+  laju_config_tls tls;
   laju_policy *rules; /* `rule_count`, owned */
   size_t rule_count;
 } laju_config;

@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 
-static const char *first_changed_of_tls(const laju_config_store *running, const laju_config_store *fresh) {
+static const char *first_changed_of_store_tls(const laju_config_store *running, const laju_config_store *fresh) {
   if (strcmp(running->tls_ca, fresh->tls_ca) != 0) return "store.tls_ca";
   if (strcmp(running->tls_cert, fresh->tls_cert) != 0) return "store.tls_cert";
   if (strcmp(running->tls_key, fresh->tls_key) != 0) return "store.tls_key";
@@ -24,7 +24,16 @@ static const char *first_changed_of_store(const laju_config_store *running, cons
   if (running->transaction != fresh->transaction) return "store.atomicity";
   if (running->deny_cache != fresh->deny_cache) return "store.deny_cache";
   if (running->nodes != fresh->nodes) return "store.nodes";
-  return first_changed_of_tls(running, fresh);
+  return first_changed_of_store_tls(running, fresh);
+}
+
+/* What is in the files may change while we run; which files these are, not. */
+static const char *first_changed_of_doors_tls(const laju_config_tls *running, const laju_config_tls *fresh) {
+  if (strcmp(running->cert, fresh->cert) != 0) return "tls.cert";
+  if (strcmp(running->key, fresh->key) != 0) return "tls.key";
+  if (strcmp(running->client_ca, fresh->client_ca) != 0) return "tls.client_ca";
+  bool same = running->http == fresh->http && running->resp == fresh->resp && running->admin == fresh->admin;
+  return same ? NULL : "tls.doors";
 }
 
 static const char *first_changed(const laju_config *running, const laju_config *fresh) {
@@ -35,7 +44,8 @@ static const char *first_changed(const laju_config *running, const laju_config *
   if (running->memory_logs_bytes != fresh->memory_logs_bytes) return "memory_logs";
   if (running->huge_pages != fresh->huge_pages) return "huge_pages";
   if (strcmp(running->snapshot_path, fresh->snapshot_path) != 0) return "snapshot.path";
-  return first_changed_of_store(&running->store, &fresh->store);
+  const char *of_store = first_changed_of_store(&running->store, &fresh->store);
+  return of_store != NULL ? of_store : first_changed_of_doors_tls(&running->tls, &fresh->tls);
 }
 
 int laju_config_restart_needed(const laju_config *running, const laju_config *fresh, char why[LAJU_WHY_SIZE]) {

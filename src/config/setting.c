@@ -7,6 +7,7 @@
 #include "config/address.h"
 #include "config/policy_text.h"
 #include "config/setting_store.h"
+#include "config/setting_tls.h"
 #include "config/value.h"
 
 #define MEMORY_MIN (UINT64_C(1) << 20)
@@ -186,6 +187,11 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"store.atomicity", LAJU_SETTING_TEXT, laju_store_set_atomicity, NULL},
     {"store.deny_cache", LAJU_SETTING_PLAIN, laju_store_set_deny_cache, NULL},
     {"store.nodes", LAJU_SETTING_PLAIN, laju_store_set_nodes, NULL},
+    {"tls", LAJU_SETTING_GROUP, NULL, NULL},
+    {"tls.cert", LAJU_SETTING_TEXT, laju_tls_set_cert, NULL},
+    {"tls.key", LAJU_SETTING_TEXT, laju_tls_set_key, NULL},
+    {"tls.client_ca", LAJU_SETTING_TEXT, laju_tls_set_client_ca, NULL},
+    {"tls.doors", LAJU_SETTING_LIST, laju_tls_add_door, laju_tls_clear_doors},
     {"trusted_proxies", LAJU_SETTING_LIST, add_trusted_proxy, clear_trusted_proxies},
     {"ip_prefix", LAJU_SETTING_GROUP, NULL, NULL},
     {"ip_prefix.v4", LAJU_SETTING_PLAIN, set_ip_prefix_v4, NULL},
@@ -259,6 +265,8 @@ int laju_setting_verify(const laju_config *config, const char **key, char why[LA
   }
   *key = "store";
   if (laju_store_verify(&config->store, why) < 0) return -1;
+  *key = "tls";
+  if (laju_tls_verify(&config->tls, why) < 0) return -1;
   *key = "listen";
   return verify_doors(config, why);
 }

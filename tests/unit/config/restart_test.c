@@ -85,6 +85,21 @@ static void rules_and_what_doors_ask_for_need_none(void **state) {
   assert_int_equal(laju_config_restart_needed(&running, &fresh, why), 0);
 }
 
+static void which_certificate_and_for_which_doors_needs_one(void **state) {
+  (void)state;
+  laju_config_tls *tls = &fresh.tls;
+  laju_config_tls before = *tls;
+  tls->admin = !tls->admin;
+  needs_a_restart("tls.doors: needs a restart");
+  *tls = before;
+  set("tls.client_ca", "/a");
+  needs_a_restart("tls.client_ca: needs a restart");
+  set("tls.key", "/k");
+  needs_a_restart("tls.key: needs a restart");
+  set("tls.cert", "/c");
+  needs_a_restart("tls.cert: needs a restart");
+}
+
 static void anything_of_the_store_needs_one(void **state) {
   (void)state;
   set("store.tls_server_name", "r");
@@ -134,6 +149,7 @@ int main(void) {
       TEST(threads_and_memory_need_one),
       TEST(another_snapshot_needs_one_but_not_its_interval),
       TEST(the_same_memory_said_otherwise_needs_none),
+      TEST(which_certificate_and_for_which_doors_needs_one),
       TEST(anything_of_the_store_needs_one),
       TEST(the_same_store_said_otherwise_needs_none),
       TEST(rules_and_what_doors_ask_for_need_none),
