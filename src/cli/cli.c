@@ -9,13 +9,8 @@
 #include "cli/command.h"
 
 static const laju_command *const commands[] = {
-    &laju_command_serve,
-    &laju_command_check,
-    &laju_command_replay,
-    &laju_command_config_check,
-    &laju_command_demo_race,
-    &laju_command_version,
-    NULL,
+    &laju_command_serve,        &laju_command_check,     &laju_command_bench,   &laju_command_replay,
+    &laju_command_config_check, &laju_command_demo_race, &laju_command_version, NULL,
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0] - 1)

@@ -1,4 +1,4 @@
-/* The command line: `laju serve`, `laju check`, `laju config check`, `laju demo race`, `laju version`, `laju help`.
+/* The command line: `laju serve`, `laju check`, `laju bench`, `laju config check`, `laju demo race`, `laju version`, `laju help`.
  *
  * Exit codes: 0 is success; 1 says no (a denied check, a bad file, a server that could not start, a Redis that does not answer); 2 is a command line that
  * cannot be understood, or for `laju check` any reason that there is no decision. What went wrong is one line on stderr.

@@ -31,6 +31,7 @@ struct laju_command {
 extern const laju_command laju_command_serve;
 extern const laju_command laju_command_check;
 extern const laju_command laju_command_replay;
+extern const laju_command laju_command_bench;
 extern const laju_command laju_command_config_check;
 extern const laju_command laju_command_demo_race;
 extern const laju_command laju_command_version;

@@ -1,5 +1,9 @@
 #include "cli/print.h"
 
+#include <string.h>
+
+#include "replay/text.h"
+
 static int64_t up(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit;
 }
@@ -43,24 +47,9 @@ void laju_answer_print(laju_buffer *to, const laju_answer *answer) {
   laju_buffer_add_text(to, "\n");
 }
 
-static void add_json_text(laju_buffer *to, const char *text) {
-  laju_buffer_add_text(to, "\"");
-  for (; *text != '\0'; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\') {
-      laju_buffer_add_format(to, "\\%c", c);
-    } else if (c < ' ') {
-      laju_buffer_add_format(to, "\\u%04x", c);
-    } else {
-      laju_buffer_add(to, text, 1);
-    }
-  }
-  laju_buffer_add_text(to, "\"");
-}
-
 void laju_answer_print_json(laju_buffer *to, const char *rule, const laju_answer *answer) {
   laju_buffer_add_format(to, "{\"allowed\":%s,\"rule\":", answer->allowed ? "true" : "false");
-  add_json_text(to, rule);
+  laju_text_add_json(to, (laju_slice){rule, strlen(rule)});
   laju_buffer_add_format(to, ",\"limit\":%lld,\"remaining\":%lld,\"retry_after_ms\":", (long long)answer->limit,
                          (long long)answer->remaining);
   if (answer->retry_after_ms == LAJU_NEVER) {

@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-FLOORS = {"base": 0, "core": 1, "table": 2, "redis": 2, "config": 2, "limiter": 3, "proto": 4, "server": 5, "replay": 5, "cli": 6}
+FLOORS = {"base": 0, "core": 1, "table": 2, "redis": 2, "config": 2, "limiter": 3, "proto": 4, "server": 5, "replay": 5, "load": 5, "cli": 6}
 LINES_MAX = 600
 
 CORE_HEADERS = {"base/bytes.h", "base/siphash.h", "laju/laju.h", "stdbool.h", "stddef.h", "stdint.h"}

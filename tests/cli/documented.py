@@ -16,7 +16,7 @@ PROJECT = pathlib.Path(sys.argv[2])
 DOCS = (PROJECT / "docs/configuration.md").read_text()
 MAN = (PROJECT / "docs/man/laju.1").read_text()
 YAMLS = re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)
-COMMANDS = ["serve", "check", "replay", "config check", "demo race", "version"]
+COMMANDS = ["serve", "check", "bench", "replay", "config check", "demo race", "version"]
 
 
 def run(*words):
@@ -67,10 +67,10 @@ class Documented(unittest.TestCase):
         self.assertEqual(there, known)
 
     def test_every_option_is_in_the_docs_of_its_command(self):
-        parts = {re.sub(r",.*| [A-Z].*", "", title): text for title, text in re.findall(r"### laju (.*)\n([^#]*)", DOCS)}
+        parts = {re.sub(r",.*| \[?[A-Z].*", "", title): text for title, text in re.findall(r"### laju (.*)\n([^#]*)", DOCS)}
         for command in COMMANDS:
             self.assertIn(command, parts)
-            if command in ("serve", "check", "replay", "demo race"):
+            if command in ("serve", "check", "bench", "replay", "demo race"):
                 self.assertEqual(options_of(parts[command].split("```")[0]), options_listed(command), command)
 
     def test_every_key_is_in_the_docs_and_in_the_man_page(self):

@@ -1,0 +1,65 @@
+#include "load/door.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/value.h"
+
+#define SCHEME_END "://"
+
+static int complain(char why[LAJU_TEXT_SIZE], const char *text, const char *problem) {
+  return laju_complain(why, text, strlen(text), problem, NULL, LAJU_LOAD_DOOR_ALLOWED);
+}
+
+/* What comes behind the scheme, or NULL where that is not known. */
+static const char *read_scheme(const char *text, laju_load_protocol *out) {
+  const char *end = strstr(text, SCHEME_END);
+  if (end == NULL) {
+    *out = LAJU_LOAD_RESP;
+    return text;
+  }
+  size_t len = (size_t)(end - text);
+  bool http = len == 4 && memcmp(text, "http", 4) == 0;
+  if (!http && !(len == 4 && memcmp(text, "resp", 4) == 0) && !(len == 5 && memcmp(text, "redis", 5) == 0)) return NULL;
+  *out = http ? LAJU_LOAD_HTTP : LAJU_LOAD_RESP;
+  return end + strlen(SCHEME_END);
+}
+
+int laju_load_door_parse(const char *text, laju_load_door *out, char why[LAJU_TEXT_SIZE]) {
+  laju_load_door door = {.protocol = LAJU_LOAD_RESP};
+  const char *address = read_scheme(text, &door.protocol);
+  if (address == NULL) return complain(why, text, "has a scheme that is not known here");
+  size_t len = strlen(address);
+  if (strncmp(address, "unix:", 5) != 0) {
+    const char *path = strchr(address, '/');
+    if (path != NULL && path[1] != '\0') return complain(why, text, "has a path, which belongs into --command");
+    if (path != NULL) len--;
+  }
+  if (laju_address_parse(address, len, &door.address, why) < 0) return -1;
+  bool is_tcp = door.address.kind != LAJU_ADDRESS_UNIX;
+  if (door.address.kind == LAJU_ADDRESS_OFF || (is_tcp && door.address.port == 0)) {
+    return complain(why, text, "is no door that can be reached");
+  }
+  if (door.address.kind == LAJU_ADDRESS_ALL) {
+    door.address.kind = LAJU_ADDRESS_IPV4;
+    memcpy(door.address.host, "127.0.0.1", sizeof "127.0.0.1");
+  }
+  *out = door;
+  return 0;
+}
+
+void laju_load_door_show_address(const laju_load_door *door, char to[LAJU_LOAD_DOOR_SIZE]) {
+  const laju_address *address = &door->address;
+  switch (address->kind) {
+    case LAJU_ADDRESS_UNIX: snprintf(to, LAJU_LOAD_DOOR_SIZE, "unix:%s", address->host); break;
+    case LAJU_ADDRESS_IPV6: snprintf(to, LAJU_LOAD_DOOR_SIZE, "[%s]:%u", address->host, address->port); break;
+    default: snprintf(to, LAJU_LOAD_DOOR_SIZE, "%s:%u", address->host, address->port); break;
+  }
+}
+
+void laju_load_door_show(const laju_load_door *door, char to[LAJU_LOAD_DOOR_SIZE]) {
+  char address[LAJU_LOAD_DOOR_SIZE];
+  laju_load_door_show_address(door, address);
+  snprintf(to, LAJU_LOAD_DOOR_SIZE, "%s://%.*s", door->protocol == LAJU_LOAD_HTTP ? "http" : "resp",
+           LAJU_LOAD_DOOR_SIZE - 8, address);
+}
