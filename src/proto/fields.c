@@ -15,3 +15,17 @@ bool laju_fields_next(const laju_fields *fields, const char *name, size_t name_l
   }
   return false;
 }
+
+laju_slice laju_fields_cookie(const laju_fields *fields, const char *name) {
+  size_t at = 0;
+  laju_slice line, wanted = {name, strlen(name)};
+  while (laju_fields_next(fields, "cookie", 6, &at, &line)) {
+    while (line.at != NULL) {
+      laju_slice value, pair = laju_slice_cut(line, ';', &line);
+      if (!laju_slice_equal(laju_slice_trim(laju_slice_cut(pair, '=', &value)), wanted)) continue;
+      value = laju_slice_trim(value);
+      if (value.len > 0) return value;
+    }
+  }
+  return (laju_slice){NULL, 0};
+}

@@ -32,4 +32,7 @@ bool laju_field_named(laju_slice name, const char *other, size_t other_len);
 /* The value of the first line from `*at` on that has this name and is not empty; `*at` goes on behind it. False: no more. */
 bool laju_fields_next(const laju_fields *fields, const char *name, size_t name_len, size_t *at, laju_slice *value);
 
+/* The first cookie of this name that has a value, as it was sent; `at` NULL: none. */
+laju_slice laju_fields_cookie(const laju_fields *fields, const char *name);
+
 #endif

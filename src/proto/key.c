@@ -2,8 +2,8 @@
 
 #include "base/base64url.h"
 #include "base/buffer.h"
-#include "base/percent.h"
 #include "proto/digest.h"
+#include "proto/query.h"
 
 #define HASHED "%sha256="
 #define V4_BITS 96 /* of an address before IPv4's own */
@@ -65,38 +65,14 @@ static void put_header(writer *w, const laju_fields *fields, const char *name) {
 }
 
 static void put_cookie(writer *w, const laju_fields *fields, const char *name) {
-  size_t at = 0;
-  laju_slice line, wanted = {name, strlen(name)};
-  while (laju_fields_next(fields, "cookie", 6, &at, &line)) {
-    while (line.at != NULL) {
-      laju_slice value, pair = laju_slice_cut(line, ';', &line);
-      if (!laju_slice_equal(laju_slice_trim(laju_slice_cut(pair, '=', &value)), wanted)) continue;
-      value = laju_slice_trim(value);
-      put_value(w, value);
-      if (value.len > 0) return;
-    }
-  }
-}
-
-static char next_of_query(laju_slice text, size_t *at) {
-  if (text.at[*at] != '+') return laju_percent_next(text.at, text.len, at);
-  ++*at;
-  return ' ';
-}
-
-static bool is_named(laju_slice encoded, const char *name) {
-  size_t at = 0;
-  while (at < encoded.len && *name != '\0') {
-    if (next_of_query(encoded, &at) != *name++) return false;
-  }
-  return at == encoded.len && *name == '\0';
+  put_value(w, laju_fields_cookie(fields, name));
 }
 
 static void put_query(writer *w, laju_slice query, const char *name) {
   while (query.at != NULL) {
     laju_slice value, pair = laju_slice_cut(query, '&', &query);
-    if (!is_named(laju_slice_cut(pair, '=', &value), name) || value.len == 0) continue;
-    for (size_t at = 0; at < value.len;) put_byte(w, next_of_query(value, &at));
+    if (!laju_query_is_named(laju_slice_cut(pair, '=', &value), name) || value.len == 0) continue;
+    for (size_t at = 0; at < value.len;) put_byte(w, laju_query_byte(value, &at));
     return;
   }
 }

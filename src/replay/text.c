@@ -29,32 +29,6 @@ void laju_text_add_plain(laju_buffer *to, laju_slice text, size_t max) {
   }
 }
 
-static void add_json_byte(laju_buffer *to, unsigned char c) {
-  if (c == '"' || c == '\\') {
-    laju_buffer_add_format(to, "\\%c", c);
-  } else if (c < 0x20 || c == 0x7f) {
-    laju_buffer_add_format(to, "\\u%04x", c);
-  } else {
-    laju_buffer_add(to, &c, 1);
-  }
-}
-
-void laju_text_add_json(laju_buffer *to, laju_slice text) {
-  laju_buffer_add_text(to, "\"");
-  for (size_t at = 0; at < text.len;) {
-    size_t len = laju_utf8_length(text.at + at, text.len - at);
-    if (len == 1) {
-      add_json_byte(to, (unsigned char)text.at[at]);
-    } else if (len == 0) {
-      laju_buffer_add_text(to, "\\ufffd");
-    } else {
-      laju_buffer_add(to, text.at + at, len);
-    }
-    at += len > 0 ? len : 1;
-  }
-  laju_buffer_add_text(to, "\"");
-}
-
 void laju_text_add_xml(laju_buffer *to, laju_slice text) {
   for (size_t at = 0; at < text.len;) {
     size_t len = printable(text.at + at, text.len - at);

@@ -1,4 +1,4 @@
-/* Texts from strangers, fit to be shown: on a terminal, in JSON, in XML. Numbers and times as people read them. */
+/* Texts from strangers, fit to be shown: on a terminal, in XML. Numbers and times as people read them. */
 #ifndef LAJU_REPLAY_TEXT_H
 #define LAJU_REPLAY_TEXT_H
 
@@ -7,9 +7,6 @@
 
 /* At most `max` characters, and `...` where that is not all; what is no printable UTF-8 as \xHH. */
 void laju_text_add_plain(laju_buffer *to, laju_slice text, size_t max);
-
-/* In quotes; bytes that are no UTF-8 as U+FFFD. */
-void laju_text_add_json(laju_buffer *to, laju_slice text);
 
 /* Fit for an element's content; what is no printable UTF-8 as `?`. */
 void laju_text_add_xml(laju_buffer *to, laju_slice text);
