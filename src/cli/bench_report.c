@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/json_text.h"
 #include "replay/text.h"
 
 static uint64_t replies_of(const laju_load_result *result) {
@@ -126,9 +127,9 @@ static void add_plan_json(laju_buffer *to, const laju_load_plan *plan) {
   char door[LAJU_LOAD_DOOR_SIZE];
   laju_load_door_show(&plan->door, door);
   laju_buffer_add_text(to, "{\"door\":");
-  laju_text_add_json(to, (laju_slice){door, strlen(door)});
+  laju_json_add_text(to, (laju_slice){door, strlen(door)});
   laju_buffer_add_text(to, ",\"command\":");
-  laju_text_add_json(to, (laju_slice){plan->request->command.data, strlen(plan->request->command.data)});
+  laju_json_add_text(to, (laju_slice){plan->request->command.data, strlen(plan->request->command.data)});
   add_member(to, "connections", plan->connections);
   add_member(to, "pipeline", plan->pipeline);
   add_member(to, "threads", plan->threads);
@@ -168,7 +169,7 @@ void laju_bench_result_print_json(laju_buffer *to, const laju_load_plan *plan, c
   add_member(to, "max", (uint64_t)laju_histogram_max_us(latency));
   laju_buffer_add_text(to, "},\"error\":");
   if (result->error[0] != '\0') {
-    laju_text_add_json(to, (laju_slice){result->error, strlen(result->error)});
+    laju_json_add_text(to, (laju_slice){result->error, strlen(result->error)});
   } else {
     laju_buffer_add_text(to, "null");
   }
