@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/json_text.h"
 #include "replay/text.h"
 
 static int64_t up(int64_t value, int64_t unit) {
@@ -49,7 +50,7 @@ void laju_answer_print(laju_buffer *to, const laju_answer *answer) {
 
 void laju_answer_print_json(laju_buffer *to, const char *rule, const laju_answer *answer) {
   laju_buffer_add_format(to, "{\"allowed\":%s,\"rule\":", answer->allowed ? "true" : "false");
-  laju_text_add_json(to, (laju_slice){rule, strlen(rule)});
+  laju_json_add_text(to, (laju_slice){rule, strlen(rule)});
   laju_buffer_add_format(to, ",\"limit\":%lld,\"remaining\":%lld,\"retry_after_ms\":", (long long)answer->limit,
                          (long long)answer->remaining);
   if (answer->retry_after_ms == LAJU_NEVER) {
