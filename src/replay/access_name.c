@@ -83,7 +83,7 @@ void laju_access_names_find(const laju_access_names *names, laju_slice name, laj
   }
   for (size_t i = 0; i < KNOWN; i++) {
     if (!is(name, known[i].name)) continue;
-    out->role = known[i].role;
+    out->role = (uint8_t)known[i].role;
     out->rank = (uint8_t)(i + 1);
     set_header(out, (laju_slice){known[i].header, strlen(known[i].header)});
     return;
@@ -109,7 +109,7 @@ static laju_access_role role_of(laju_slice what) {
 
 static int parse_one(laju_access_names *out, laju_slice pair, char why[LAJU_TEXT_SIZE]) {
   laju_slice name, what = laju_slice_cut(pair, '=', &name);
-  laju_access_name mapped = {.role = role_of(what)};
+  laju_access_name mapped = {.role = (uint8_t)role_of(what)};
   if (name.len == 0 || mapped.role == LAJU_ROLE_NONE) {
     return laju_complain(why, pair.at, pair.len, "is not WHAT=NAME", NULL, "for WHAT " LAJU_ACCESS_WHATS);
   }

@@ -35,12 +35,13 @@ static void one_column_gives_way(void **state) {
   prints(10, cells, 6, "R  N  KEY\nr  1  012345678...\n"); /* not below 12 */
 }
 
+#define FOUR "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+
 static void characters_are_cut_whole(void **state) {
   (void)state;
-  static const char *const cells[] = {"r", "1",
-                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"};
-  prints(18, cells, 3, "r  1  \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...\n");
+  static const char thirteen[] = FOUR FOUR FOUR "\xc3\xa9";
+  const char *const cells[] = {"r", "1", thirteen};
+  prints(18, cells, 3, "r  1  " FOUR FOUR "\xc3\xa9...\n");
 }
 
 int main(void) {
