@@ -25,9 +25,9 @@
 /* What a client is told whose request is `split`. */
 #define LAJU_SPLIT_DETAIL \
   "its checks belong to different slots of the Redis Cluster, so they cannot be decided together"
-#define LAJU_SPLIT_ALLOWED                                                                                                 \
-  "checks of one key, or rules with the same `group:`: the cluster places a key by what its name has in braces, its hash " \
-  "tag, which is the group's text where there is one, else the key's"
+#define LAJU_SPLIT_ALLOWED                                                                                               \
+  "checks that share their key or, in forward-auth, rules with one `group:`; the cluster places a key by its hash tag, " \
+  "what its name has in braces: the group's text where there is one, else the key's"
 
 typedef enum laju_ask_kind {
   LAJU_ASK_NOTE,  /* nothing to decide: the reply is written already, in `notes` */
@@ -43,6 +43,7 @@ typedef struct laju_ask {
   bool split;            /* it was not decided: its keys live in different slots of the store's cluster */
   bool failed;           /* RESET: it was not done: the store did not answer. NOTE: an error */
   bool counts;           /* NOTE: it answers a request for a decision, and so is counted (account.h) */
+  bool waiting;          /* not decided yet: the store must be asked */
   bool close;            /* the connection ends after this reply */
   uint16_t form;         /* the codec's own: how to write the reply */
   uint16_t flags;        /* the codec's own */
@@ -77,7 +78,15 @@ void laju_batch_clear(laju_batch *batch);
 bool laju_batch_has_room(const laju_batch *batch, size_t checks);
 
 /* Decides every ask, in order; runs of independent requests go to the limiter together. Sets `hold_us`: where the last ask
- * was allowed, the longest delay among the checks that its `waits` names. */
-void laju_batch_decide(laju_batch *batch, laju_way *way, int64_t now_us);
+ * was allowed, the longest delay among the checks that its `waits` names. False: those asks that are `waiting` must ask the
+ * store first (parked.h), and so must what would overtake them. */
+bool laju_batch_decide(laju_batch *batch, laju_way *way, int64_t now_us);
+
+/* The claim that an ask makes; and the end of its waiting, when that is decided. */
+laju_claim laju_batch_claim(const laju_batch *batch, const laju_ask *ask);
+void laju_ask_settle(laju_ask *ask, const laju_claim *claim);
+
+/* Sets `hold_us`, when no ask is waiting any more. */
+void laju_batch_settle(laju_batch *batch);
 
 #endif

@@ -2,21 +2,28 @@
 
 #include "server/connection_own.h"
 
-/* ---- answers that are held back ------------------------------------------------------------------------------------- */
+/* ---- answers that have to wait --------------------------------------------------------------------------------------- */
 
-void laju_connection_drop_held(laju_connection *connection) {
-  if (connection->held == NULL) return;
+static void drop_held(laju_connection *connection) {
   laju_held_answer_free(connection->held);
   connection->held = NULL;
   connection->all->held_count--;
 }
 
-static void on_hold_over(void *context) {
+void laju_connection_stop_waiting(laju_connection *connection) {
+  if (connection->parked != NULL && connection->due) {
+    laju_parked_free(connection->parked);
+  } else if (connection->parked != NULL) {
+    laju_parked_abandon(connection->parked);
+  }
+  connection->parked = NULL;
+  if (connection->held != NULL) drop_held(connection);
+  connection->due = false;
+}
+
+static void on_waited(void *context) {
   laju_connection *connection = context;
-  laju_buffer_add(&connection->all->out, connection->held->bytes, connection->held->len);
-  laju_connection_drop_held(connection);
-  connection->more = connection->input.len > 0;
-  laju_connection_flush(connection);
+  connection->due = true;
   laju_connection_settle(connection);
 }
 
@@ -30,7 +37,7 @@ static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
   }
   if (all->held_count < LAJU_HELD_MAX && !all->out.failed) {
     connection->held = laju_held_answer_new(all->loop, all->out.data + from, all->out.len - from, (uint64_t)hold_ms,
-                                            on_hold_over, connection);
+                                            on_waited, connection);
   }
   if (connection->held == NULL) {
     laju_count(&all->counters.unheld);
@@ -38,6 +45,48 @@ static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
   }
   all->out.len = from;
   all->held_count++;
+}
+
+/* Writes the replies of a decided batch to the output. */
+static void reply(laju_connection *connection, const laju_batch *batch) {
+  laju_connections *all = connection->all;
+  size_t before = all->out.len;
+  laju_connection_codec(connection)->encode(connection->codec, batch, &all->out);
+  if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
+  if (batch->asks[batch->ask_count - 1].close) connection->ending = true;
+}
+
+/* Asks the store for what is not decided of a batch. */
+static void park(laju_connection *connection, const laju_batch *batch) {
+  laju_connections *all = connection->all;
+  laju_parked *parked = laju_parked_new(&all->lot, batch);
+  if (parked == NULL) {
+    laju_connection_count_and_close(connection, &all->counters.starved);
+  } else if (laju_parked_start(parked, all->way, on_waited, connection)) {
+    connection->parked = parked;
+  } else {
+    reply(connection, laju_parked_batch(parked));
+    laju_parked_free(parked);
+  }
+}
+
+void laju_connection_release(laju_connection *connection) {
+  connection->due = false;
+  if (connection->parked != NULL) {
+    laju_parked *parked = connection->parked;
+    connection->parked = NULL;
+    reply(connection, laju_parked_batch(parked));
+    laju_parked_free(parked);
+  } else {
+    laju_buffer_add(&connection->all->out, connection->held->bytes, connection->held->len);
+    drop_held(connection);
+  }
+  if (connection->input.len > 0) connection->more = true;
+  if (connection->more && laju_connection_can_answer(connection)) {
+    laju_connection_answer_input(connection);
+  } else {
+    laju_connection_flush_late(connection);
+  }
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------ */
@@ -55,13 +104,12 @@ static size_t answer_batch(laju_connection *connection, char *bytes, size_t len)
   laju_parsed parsed = laju_connection_codec(connection)->parse(connection->codec, bytes, len, batch);
   connection->more = parsed.more;
   if (parsed.closed) connection->ending = true;
-  if (batch->ask_count > 0) {
-    connection->timed = false;
-    laju_batch_decide(batch, all->way, now_us(all));
-    size_t before = all->out.len;
-    laju_connection_codec(connection)->encode(connection->codec, batch, &all->out);
-    if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
-    if (batch->asks[batch->ask_count - 1].close) connection->ending = true;
+  if (batch->ask_count == 0) return parsed.consumed;
+  connection->timed = false;
+  if (laju_batch_decide(batch, all->way, now_us(all))) {
+    reply(connection, batch);
+  } else {
+    park(connection, batch);
   }
   return parsed.consumed;
 }
@@ -96,7 +144,7 @@ void laju_connection_answer_input(laju_connection *connection) {
 }
 
 void laju_connection_feed(laju_connection *connection, char *bytes, size_t len) {
-  if (connection->input.len > 0 || connection->held != NULL || connection->unsent != NULL) {
+  if (connection->input.len > 0 || laju_connection_waits(connection) || connection->unsent != NULL) {
     keep_input(connection, bytes, len);
     if (connection->unsent != NULL) connection->more = true;
     if (laju_connection_can_answer(connection)) laju_connection_answer_input(connection);

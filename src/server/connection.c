@@ -22,7 +22,7 @@ static void on_gone(uv_handle_t *handle) {
 void laju_connection_close(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
-  laju_connection_drop_held(connection);
+  laju_connection_stop_waiting(connection);
   all->kept -= connection->kept;
   connection->kept = 0;
   if (connection->late) laju_outbox_drop(&all->outbox, connection);
@@ -47,6 +47,7 @@ static bool count_kept(laju_connection *connection) {
   size_t before = connection->kept, now = connection->input.cap;
   if (connection->unsent != NULL) now += connection->unsent->len;
   if (connection->held != NULL) now += connection->held->len;
+  if (connection->parked != NULL) now += laju_parked_size(connection->parked);
   connection->kept = now > LAJU_KEPT_FREE ? now - LAJU_KEPT_FREE : 0;
   all->kept += connection->kept - before;
   return connection->kept <= before || all->kept <= LAJU_KEPT_MAX;
@@ -114,7 +115,7 @@ static void give_up(laju_connection *connection) {
 }
 
 static bool is_idle(const laju_connection *connection) {
-  return connection->unsent == NULL && connection->held == NULL && connection->input.len == 0 &&
+  return connection->unsent == NULL && !laju_connection_waits(connection) && connection->input.len == 0 &&
          !laju_connection_codec(connection)->unfinished(connection->codec);
 }
 
@@ -138,10 +139,10 @@ static void await_request(laju_connection *connection) {
   }
 }
 
-/* While an answer is held, the peer is only listened to for its going away; what it sends is kept, up to a read's size. */
-static void await_hold(laju_connection *connection) {
+/* While an answer waits, the peer is only listened to for its going away; what it sends is kept, up to a read's size. */
+static void await_answer(laju_connection *connection) {
   laju_wheel_drop(&connection->all->wheel, &connection->deadline);
-  if (connection->input.len > LAJU_READ_SIZE) {
+  if (connection->peer_done || connection->input.len > LAJU_READ_SIZE) {
     stop_reading(connection);
   } else {
     start_reading(connection);
@@ -150,6 +151,7 @@ static void await_hold(laju_connection *connection) {
 
 /* After anything that happened: what this connection waits for now. */
 void laju_connection_settle(laju_connection *connection) {
+  if (connection->due && connection->unsent == NULL) laju_connection_release(connection);
   while (connection->more && laju_connection_can_answer(connection)) laju_connection_answer_input(connection);
   if (uv_is_closing(&connection->io.handle) || connection->lingering) return;
   if (!count_kept(connection)) {
@@ -157,8 +159,8 @@ void laju_connection_settle(laju_connection *connection) {
   } else if (connection->unsent != NULL) {
     stop_reading(connection);
     set_deadline(connection, LAJU_STUCK_MS);
-  } else if (connection->held != NULL) {
-    await_hold(connection);
+  } else if (laju_connection_waits(connection)) {
+    await_answer(connection);
   } else if (connection->ending || connection->peer_done || (connection->all->draining && is_idle(connection))) {
     linger(connection);
   } else {
@@ -270,6 +272,7 @@ void laju_connections_deinit(laju_connections *all) {
   free(all->read_buffer);
   laju_buffer_deinit(&all->out);
   laju_outbox_deinit(&all->outbox);
+  laju_lot_deinit(&all->lot);
 }
 
 static int take_over(laju_connection *connection, int fd) {

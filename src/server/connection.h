@@ -16,6 +16,9 @@
  *   - answers held back for their delay (proto/batch.h, hold_us): LAJU_HELD_MAX a worker, LAJU_HOLD_MAX_MS each; beyond that they
  *     go at once or earlier (`unheld`). While one is held nothing more of its connection is parsed, and little more than
  *     LAJU_READ_SIZE is read; a peer that goes away frees it
+ *   - a batch that waits for the shared store (proto/parked.h), which takes no longer than the store's timeout: one a connection,
+ *     and the same as above meanwhile, except that a peer which only has sent its FIN still gets the replies. Its bytes count as
+ *     kept. Where the connection closes, the store's answer is dropped when it comes
  * A connection that we end is first only shut for writing, and what still comes is thrown away for up to LAJU_LINGER_MS and
  * LAJU_LINGER_BYTES, since closing with unread bytes would reset it and lose the last reply on its way.
  * A peer that has sent its FIN still gets the replies to all that it sent before.
@@ -30,6 +33,7 @@
 
 #include "base/count.h"
 #include "proto/codec.h"
+#include "proto/parked.h"
 #include "server/door.h"
 #include "server/outbox.h"
 #include "server/wheel.h"
@@ -68,6 +72,7 @@ struct laju_connections {
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */
   size_t held_count;      /* answers held back */
+  laju_lot lot;           /* batches that wait for the store, those of connections that are gone among them */
   size_t kept;            /* bytes of all, beyond what each may keep freely */
   laju_wheel wheel;
   uv_timer_t timer; /* runs while the wheel has entries */
@@ -84,7 +89,7 @@ struct laju_connections {
 int laju_connections_init(laju_connections *connections, uv_loop_t *loop, laju_service *service, laju_way *way,
                           void (*on_closed)(laju_connections *connections));
 
-/* Stops its timer and handles; the loop must turn once more before deinit, with no connection left. */
+/* Stops its timer and handles; the loop must turn once more before deinit, with no connection left and no batch parked. */
 void laju_connections_stop(laju_connections *connections);
 void laju_connections_deinit(laju_connections *connections);
 

@@ -33,7 +33,9 @@ struct laju_connection {
   laju_deadline deadline;
   laju_buffer input; /* bytes not yet consumed; freed while there are none */
   laju_unsent *unsent;
-  laju_held_answer *held; /* while there is one, nothing is parsed */
+  laju_parked *parked;    /* a batch that waits for the store, ... */
+  laju_held_answer *held; /* ... or an answer that waits its time: while there is one, nothing is parsed */
+  bool due;               /* it has waited, and goes out as soon as nothing is unsent */
   size_t kept;            /* its share of all->kept */
   size_t discarded;
   bool late; /* some of its replies are in the outbox */
@@ -50,9 +52,14 @@ static inline const laju_codec *laju_connection_codec(const laju_connection *con
   return connection->door->codec;
 }
 
+/* Is it waiting for an answer? */
+static inline bool laju_connection_waits(const laju_connection *connection) {
+  return connection->parked != NULL || connection->held != NULL;
+}
+
 /* May it be answered now? */
 static inline bool laju_connection_can_answer(const laju_connection *connection) {
-  return connection->unsent == NULL && connection->held == NULL && !connection->ending &&
+  return connection->unsent == NULL && !laju_connection_waits(connection) && !connection->ending &&
          !uv_is_closing(&connection->io.handle);
 }
 
@@ -72,8 +79,11 @@ void laju_connection_feed(laju_connection *connection, char *bytes, size_t len);
 /* Answers what is complete of the bytes that are kept. */
 void laju_connection_answer_input(laju_connection *connection);
 
-/* Forgets an answer that is held back. */
-void laju_connection_drop_held(laju_connection *connection);
+/* Goes on with an answer that is `due`. */
+void laju_connection_release(laju_connection *connection);
+
+/* Forgets the answer that it waits for. */
+void laju_connection_stop_waiting(laju_connection *connection);
 
 /* ---- sending.c ---- */
 

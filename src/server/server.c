@@ -41,6 +41,7 @@ typedef struct server {
   laju_limiter *limiter;
   laju_terms *terms;
   laju_service service;
+  laju_sharing sharing;
   laju_door doors[LAJU_DOORS_MAX];
   laju_crew crew;
   size_t workers_wanted;
@@ -97,7 +98,9 @@ static void watch(server *self) {
 }
 
 static void on_watch(uv_timer_t *timer) {
-  watch(timer->data);
+  server *self = timer->data;
+  watch(self);
+  laju_sharing_tell(&self->sharing, uv_now(&self->loop));
 }
 
 /* ---- terms that are replaced ---------------------------------------------------------------------------------------- */
@@ -163,6 +166,7 @@ static void on_news(uv_async_t *async) {
   server *self = async->data;
   if (uv_is_closing((uv_handle_t *)async)) return;
   free_retired(self);
+  laju_sharing_tell(&self->sharing, uv_now(&self->loop));
   for (size_t i = 0; i < self->worker_count; i++) {
     if (!laju_worker_has_ended(self->workers[i])) return;
   }
@@ -266,7 +270,8 @@ static int make_limiter(server *self) {
   laju_limiter_options options = {.memory_bytes = config->memory_bytes,
                                   .memory_logs_bytes = config->memory_logs_bytes,
                                   .huge_pages = config->huge_pages};
-  int err = laju_limiter_new(&self->limiter, &options);
+  bool remembers = config->store.url.kind != LAJU_STORE_NONE && config->store.deny_cache;
+  int err = remembers ? laju_limiter_new_shared(&self->limiter, &options) : laju_limiter_new(&self->limiter, &options);
   if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
   err = laju_terms_new(&self->terms, self->config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
@@ -320,8 +325,9 @@ static int start_workers(server *self) {
   self->workers = calloc(self->workers_wanted, sizeof *self->workers);
   if (self->workers == NULL) return fail("cannot start the workers", "out of memory");
   while (self->worker_count < self->workers_wanted) {
-    int err = laju_worker_new(&self->workers[self->worker_count], &self->crew, self->worker_count);
-    if (err < 0) return fail("cannot start a worker", uv_strerror(err));
+    char why[LAJU_TEXT_SIZE];
+    size_t i = self->worker_count;
+    if (laju_worker_new(&self->workers[i], &self->crew, i, why) < 0) return fail("cannot start a worker", why);
     self->worker_count++;
   }
   return 0;
@@ -383,13 +389,16 @@ static int run(server *self) {
   self->workers_wanted = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
   if (self->workers_wanted > LAJU_WORKERS_MAX) self->workers_wanted = LAJU_WORKERS_MAX;
   self->crew = (laju_crew){.service = &self->service,
+                           .sharing = &self->sharing,
                            .doors = self->doors,
                            .news = &self->news,
                            .connections_max = connections_max(self->workers_wanted)};
   self->signals_fd = open_signals();
   if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
-  int err = init_loop(self);
+  int err = laju_sharing_init(&self->sharing, &self->config->store, &self->service, &self->news, self->workers_wanted);
+  if (err < 0) return fail("cannot share a store", uv_strerror(err));
+  err = init_loop(self);
   if (err < 0) return fail("cannot start the loop", uv_strerror(err));
   err = serve(self);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_free(self->workers[i]);
@@ -424,6 +433,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   for (size_t i = 0; i < self->crew.door_count; i++) laju_door_close(&self->doors[i]);
   free_retired(self);
   laju_terms_free(self->terms);
+  if (self->sharing.config != NULL) laju_sharing_deinit(&self->sharing);
   laju_limiter_free(self->limiter);
   free(self->workers);
   if (self->signals_fd >= 0) close(self->signals_fd);

@@ -20,7 +20,7 @@ typedef enum wish { WISH_SERVE, WISH_DRAIN, WISH_CUT } wish;
 
 struct laju_worker {
   laju_connections connections; /* first: the callbacks get it and mean the worker */
-  laju_way way;
+  laju_shared shared;
   laju_crew *crew;
   size_t number;
   uv_loop_t loop;
@@ -34,6 +34,8 @@ struct laju_worker {
   _Atomic(wish) wish;
   _Atomic bool thread_ended;
   _Atomic uint64_t epoch;
+  uint64_t epoch_due;  /* the crew's, as it was last seen, */
+  uint64_t parked_due; /* and the first batch to be parked after that */
 };
 
 /* ---- accepting ----------------------------------------------------------------------------------------------------- */
@@ -126,6 +128,7 @@ static void end_when_empty(laju_worker *worker) {
   if (worker->ended || !worker->connections.draining || worker->connections.count > 0) return;
   worker->ended = true;
   laju_connections_stop(&worker->connections);
+  laju_shared_close(&worker->shared);
   uv_close((uv_handle_t *)&worker->grace, NULL);
 }
 
@@ -156,11 +159,22 @@ static void cut(laju_worker *worker) {
   end_when_empty(worker);
 }
 
+/* Batches that were parked before use what was in force then; they last no longer than the store's timeout. */
 static void note_epoch(laju_worker *worker) {
+  const laju_lot *lot = &worker->connections.lot;
   uint64_t epoch = atomic_load_explicit(&worker->crew->epoch, memory_order_acquire);
   if (epoch == atomic_load_explicit(&worker->epoch, memory_order_relaxed)) return;
+  if (epoch != worker->epoch_due) {
+    worker->epoch_due = epoch;
+    worker->parked_due = lot->taken;
+  }
+  if (laju_lot_oldest(lot) < worker->parked_due) return; /* the next turn looks again */
   atomic_store_explicit(&worker->epoch, epoch, memory_order_release);
   uv_async_send(worker->crew->news);
+}
+
+static void on_turn(void *context) {
+  note_epoch(context);
 }
 
 static void on_wake(uv_async_t *async) {
@@ -216,7 +230,11 @@ static void end_loop(laju_worker *worker) {
 
 static int start(laju_worker *worker) {
   int err = uv_async_init(&worker->loop, &worker->wake, on_wake);
-  if (err < 0) return err;
+  if (err < 0) {
+    laju_connections_stop(&worker->connections);
+    laju_shared_close(&worker->shared);
+    return err;
+  }
   uv_unref((uv_handle_t *)&worker->wake); /* the loop ends without it, and it can be woken until the worker is freed */
   uv_timer_init(&worker->loop, &worker->pause);
   uv_timer_init(&worker->loop, &worker->grace);
@@ -230,28 +248,42 @@ static int start(laju_worker *worker) {
   return err;
 }
 
-static int init(laju_worker *worker, laju_crew *crew, size_t number) {
-  worker->crew = crew;
-  worker->number = number;
-  worker->way.limiter = crew->service->limiter;
-  int err = uv_loop_init(&worker->loop);
-  if (err < 0) return err;
-  err = laju_connections_init(&worker->connections, &worker->loop, crew->service, &worker->way, on_connection_closed);
-  if (err == 0) {
-    err = start(worker);
-    if (err < 0) laju_connections_deinit(&worker->connections);
-  }
+/* With the loop and the way made. 0, or a libuv error. */
+static int open_connections(laju_worker *worker) {
+  int err = laju_connections_init(&worker->connections, &worker->loop, worker->crew->service, &worker->shared.way,
+                                  on_connection_closed);
   if (err < 0) {
-    uv_run(&worker->loop, UV_RUN_DEFAULT); /* lets closing handles go */
-    uv_loop_close(&worker->loop);
+    laju_shared_close(&worker->shared);
+    return err;
   }
+  err = start(worker);
+  if (err < 0) laju_connections_deinit(&worker->connections);
   return err;
 }
 
-int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number) {
+static int fail(int err, char why[LAJU_TEXT_SIZE]) {
+  snprintf(why, LAJU_TEXT_SIZE, "%s", uv_strerror(err));
+  return -1;
+}
+
+static int init(laju_worker *worker, laju_crew *crew, size_t number, char why[LAJU_TEXT_SIZE]) {
+  worker->crew = crew;
+  worker->number = number;
+  int err = uv_loop_init(&worker->loop);
+  if (err < 0) return fail(err, why);
+  bool shares = laju_shared_open(&worker->shared, crew->sharing, &worker->loop, number == 0, on_turn, worker, why) == 0;
+  err = shares ? open_connections(worker) : 0;
+  if (shares && err == 0) return 0;
+  uv_run(&worker->loop, UV_RUN_DEFAULT); /* lets closing handles go */
+  if (shares) laju_shared_deinit(&worker->shared);
+  uv_loop_close(&worker->loop);
+  return shares ? fail(err, why) : -1;
+}
+
+int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number, char why[LAJU_TEXT_SIZE]) {
   laju_worker *worker = calloc(1, sizeof *worker);
-  if (worker == NULL) return UV_ENOMEM;
-  int err = init(worker, crew, number);
+  if (worker == NULL) return fail(UV_ENOMEM, why);
+  int err = init(worker, crew, number, why);
   if (err < 0) {
     free(worker);
     return err;
@@ -310,6 +342,7 @@ void laju_worker_free(laju_worker *worker) {
   uv_thread_join(&worker->thread);
   end_loop(worker);
   laju_connections_deinit(&worker->connections);
+  laju_shared_deinit(&worker->shared);
   uv_loop_close(&worker->loop);
   free(worker);
 }

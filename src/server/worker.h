@@ -9,6 +9,7 @@
 
 #include "server/connection.h"
 #include "server/server.h"
+#include "server/shared.h"
 
 #define LAJU_DOORS_MAX 2
 #define LAJU_ACCEPT_PAUSE_MS 100
@@ -18,6 +19,7 @@
 /* What the workers have in common. Filled before they start. */
 typedef struct laju_crew {
   laju_service *service;
+  laju_sharing *sharing;
   laju_door *doors;
   size_t door_count;
   uint64_t connections_max;
@@ -28,8 +30,8 @@ typedef struct laju_crew {
 
 typedef struct laju_worker laju_worker;
 
-/* Makes worker `number` (0-based), which takes its sockets from the doors, and starts its thread. 0, or a libuv error. */
-int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number);
+/* Makes worker `number` (0-based), which takes its sockets from the doors, and starts its thread. 0, or -1 with `why`. */
+int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number, char why[LAJU_TEXT_SIZE]);
 
 /* Asks the worker to drain, from any thread: it stops accepting, finishes what has begun, and ends. */
 void laju_worker_drain(laju_worker *worker);
@@ -40,8 +42,8 @@ void laju_worker_cut(laju_worker *worker);
 /* Asks the worker to note the crew's epoch, from any thread. */
 void laju_worker_nudge(laju_worker *worker);
 
-/* The epoch that the worker has noted, outside of any request: it uses nothing of an earlier one any more. All of them once
- * its thread has ended. Any thread. */
+/* The epoch that the worker has noted, outside of any request and with no batch of an earlier one parked: it uses nothing of an
+ * earlier one any more. All of them once its thread has ended. Any thread. */
 uint64_t laju_worker_epoch(const laju_worker *worker);
 
 /* Has its thread ended? Any thread. */

@@ -22,6 +22,7 @@ static laju_limiter *limiter;
 static laju_config config;
 static laju_terms *terms;
 static laju_service service;
+static laju_sharing sharing;
 static laju_door door;
 static laju_crew crew;
 static laju_worker *workers[2];
@@ -38,10 +39,11 @@ static int start_with(uint64_t connections_max) {
   service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
   if (uv_loop_init(&loop) < 0 || uv_async_init(&loop, &ended, on_ended) < 0) return -1;
   if (laju_door_open(&door, &laju_resp_codec, "127.0.0.1:0", 2, why) < 0) return -1;
-  crew = (laju_crew){.service = &service, .doors = &door, .door_count = 1, .news = &ended};
+  if (laju_sharing_init(&sharing, &config.store, &service, &ended, 2) < 0) return -1;
+  crew = (laju_crew){.service = &service, .sharing = &sharing, .doors = &door, .door_count = 1, .news = &ended};
   crew.connections_max = connections_max;
   for (size_t i = 0; i < 2; i++) {
-    if (laju_worker_new(&workers[i], &crew, i) < 0) return -1;
+    if (laju_worker_new(&workers[i], &crew, i, why) < 0) return -1;
   }
   return 0;
 }
@@ -64,6 +66,7 @@ static int teardown(void **state) {
   uv_close((uv_handle_t *)&ended, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   int err = uv_loop_close(&loop);
+  laju_sharing_deinit(&sharing);
   laju_terms_free(terms);
   laju_config_deinit(&config);
   laju_limiter_free(limiter);

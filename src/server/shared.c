@@ -1,0 +1,142 @@
+#include "server/shared.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* ---- in common ----------------------------------------------------------------------------------------------------- */
+
+int laju_sharing_init(laju_sharing *sharing, const laju_config_store *config, laju_service *service, uv_async_t *news,
+                      size_t workers) {
+  *sharing = (laju_sharing){.service = service, .news = news};
+  int err = uv_mutex_init(&sharing->lock);
+  if (err < 0) return err;
+  sharing->config = config;
+  atomic_store_explicit(&sharing->nodes, config->nodes > 0 ? config->nodes : 1, memory_order_relaxed);
+  service->stores = laju_sharing_has_store(sharing) ? (uint32_t)workers : 0;
+  return 0;
+}
+
+void laju_sharing_deinit(laju_sharing *sharing) {
+  uv_mutex_destroy(&sharing->lock);
+}
+
+void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
+  const laju_service *service = sharing->service;
+  char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE];
+  if (service->stores == 0) return;
+  bool up = atomic_load_explicit(&service->stores_up, memory_order_relaxed) == service->stores;
+  uv_mutex_lock(&sharing->lock);
+  memcpy(why, sharing->why, sizeof why);
+  uv_mutex_unlock(&sharing->lock);
+  bool same = sharing->told && up == sharing->told_up && (up || strcmp(why, sharing->told_why) == 0);
+  if (same || (!up && why[0] == '\0')) return; /* a store that is being connected to is neither */
+  if (sharing->told && now_ms - sharing->told_ms < LAJU_SHARING_TELL_MS) return;
+  sharing->told = true;
+  sharing->told_up = up;
+  sharing->told_ms = now_ms;
+  memcpy(sharing->told_why, why, sizeof why);
+  laju_store_url_show(url, &sharing->config->url);
+  if (up) {
+    laju_log(LAJU_LOG_INFO, "the shared store answers", "store", url, NULL);
+  } else {
+    laju_log(LAJU_LOG_WARN, "the shared store does not answer: rules go by their on_store_error", "store", url, "why",
+             why, NULL);
+  }
+}
+
+/* ---- a worker's ---------------------------------------------------------------------------------------------------- */
+
+/* Tells the others how the store is for this worker, where that has changed. */
+static void note(laju_shared *shared, bool up, const char *why) {
+  laju_sharing *all = shared->all;
+  if (up == shared->up && strcmp(why, shared->why) == 0) return;
+  if (up && !shared->up) atomic_fetch_add_explicit(&all->service->stores_up, 1, memory_order_relaxed);
+  if (!up && shared->up) atomic_fetch_sub_explicit(&all->service->stores_up, 1, memory_order_relaxed);
+  shared->up = up;
+  snprintf(shared->why, sizeof shared->why, "%s", why);
+  if (!up) {
+    uv_mutex_lock(&all->lock);
+    memcpy(all->why, shared->why, sizeof all->why);
+    uv_mutex_unlock(&all->lock);
+  }
+  uv_async_send(all->news);
+}
+
+static void on_prepare(uv_prepare_t *turn) {
+  laju_shared *shared = turn->data;
+  bool up = laju_store_is_up(shared->way.store);
+  note(shared, up, up ? "" : laju_store_why(shared->way.store));
+  shared->on_turn(shared->context);
+}
+
+static laju_store_options options_of(const laju_config_store *config) {
+  return (laju_store_options){
+      .url = config->url,
+      .tls_ca = config->tls_ca[0] != '\0' ? config->tls_ca : NULL,
+      .tls_cert = config->tls_cert[0] != '\0' ? config->tls_cert : NULL,
+      .tls_key = config->tls_key[0] != '\0' ? config->tls_key : NULL,
+      .tls_server_name = config->tls_server_name[0] != '\0' ? config->tls_server_name : NULL,
+      .timeout_us = config->timeout_us,
+      .connect_timeout_us = config->connect_timeout_us,
+      .pool = config->pool,
+      .max_inflight = config->max_inflight,
+      .transaction = config->transaction,
+  };
+}
+
+static int fail(int error, char why[LAJU_TEXT_SIZE]) {
+  snprintf(why, LAJU_TEXT_SIZE, "%s", laju_error_allowed(error));
+  return -1;
+}
+
+/* With the keys made: the store, and the register. */
+static int open_store(laju_shared *shared, uv_loop_t *loop, bool registers, char why[LAJU_TEXT_SIZE]) {
+  const laju_config_store *config = shared->all->config;
+  laju_store_options options = options_of(config);
+  why[0] = '\0';
+  int error = laju_store_new(&shared->way.store, loop, &options, why);
+  if (error < 0) return why[0] != '\0' ? -1 : fail(error, why);
+  if (!registers || config->nodes > 0) return 0;
+  laju_slice prefix = {config->prefix, strlen(config->prefix)};
+  error = laju_nodes_new(&shared->nodes, shared->way.store, loop, &prefix, LAJU_VERSION, &shared->all->nodes);
+  if (error == 0) return 0;
+  laju_store_close(shared->way.store, NULL, NULL);
+  return fail(error, why);
+}
+
+int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bool registers,
+                     void (*on_turn)(void *context), void *context, char why[LAJU_TEXT_SIZE]) {
+  const laju_config_store *config = all->config;
+  *shared = (laju_shared){.all = all, .on_turn = on_turn, .context = context};
+  shared->way.limiter = all->service->limiter;
+  if (!laju_sharing_has_store(all)) return 0;
+  shared->way.nodes = &all->nodes;
+  shared->way.deny_cache = config->deny_cache;
+  shared->way.transaction = config->transaction;
+  int error = laju_keys_init(&shared->way.keys, config->prefix, strlen(config->prefix));
+  if (error < 0) return fail(error, why);
+  if (open_store(shared, loop, registers, why) < 0) {
+    laju_keys_deinit(&shared->way.keys);
+    return -1;
+  }
+  uv_prepare_init(loop, &shared->turn);
+  shared->turn.data = shared;
+  uv_prepare_start(&shared->turn, on_prepare);
+  uv_unref((uv_handle_t *)&shared->turn);
+  return 0;
+}
+
+void laju_shared_close(laju_shared *shared) {
+  if (shared->way.store == NULL) return;
+  note(shared, false, "");
+  uv_close((uv_handle_t *)&shared->turn, NULL);
+  if (shared->nodes != NULL) laju_nodes_close(shared->nodes);
+  laju_store_close(shared->way.store, NULL, NULL);
+}
+
+void laju_shared_deinit(laju_shared *shared) {
+  if (shared->way.store != NULL) laju_keys_deinit(&shared->way.keys);
+}
