@@ -51,7 +51,7 @@ static char *put_quota(char *to, const laju_rule *rule, const laju_decision *dec
   to = put_name(to, rule);
   to = PUT(to, ";r=");
   to += laju_decimal(to, decision->remaining);
-  if (decision->remaining >= decision->limit) return to;
+  if (decision->more_after_us == 0) return to; /* it is the capacity already; or nobody knows */
   to = PUT(to, ";t=");
   return to + laju_decimal(to, seconds_up(decision->more_after_us));
 }

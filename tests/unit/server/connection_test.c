@@ -19,6 +19,7 @@
 
 #define TEN_SECONDS_MS 10000
 #define ROUND 1000000
+#define PATIENCE_NS UINT64_C(30000000000)
 
 static uv_loop_t loop;
 static laju_limiter *limiter;
@@ -48,13 +49,19 @@ static int open_one(void) {
   return ends[1];
 }
 
+/* A million a day by name; a thousand a second of whoever asks for /queue, who wait their turn. */
+static const char rules[] =
+    "rules:\n"
+    " - {name: day, limit: 1000000, per: 1d, algorithm: token-bucket, match: none}\n"
+    " - {name: queue, limit: 1000, per: 1s, algorithm: leaky-bucket, match: {path: /queue}, wait: server}\n";
+
 static int setup(void **state) {
   (void)state;
   char why[LAJU_WHY_SIZE];
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   if (laju_limiter_new(&limiter, &options) < 0) return -1;
   laju_config_init(&config);
-  if (laju_config_add_rule(&config, "day=1000000/1d token-bucket", why) < 0) return -1;
+  if (laju_config_parse(&config, "laju.yaml", rules, sizeof rules - 1, why) < 0) return -1;
   if (laju_terms_new(&terms, &config) < 0) return -1;
   service = (laju_service){.limiter = limiter, .terms = terms, .stage = LAJU_SERVING};
   way = (laju_way){.limiter = limiter};
@@ -63,6 +70,11 @@ static int setup(void **state) {
   door.idle_ms = 0;
   peer = open_one();
   return 0;
+}
+
+static int setup_http(void **state) {
+  door.codec = &laju_http_codec;
+  return setup(state);
 }
 
 static int teardown(void **state) {
@@ -77,6 +89,7 @@ static int teardown(void **state) {
   laju_terms_free(terms);
   laju_config_deinit(&config);
   laju_limiter_free(limiter);
+  door.codec = &laju_resp_codec;
   return err;
 }
 
@@ -324,6 +337,40 @@ static void a_peer_that_reads_slowly_is_not_closed(void **state) {
   assert_int_equal(closed, 0);
 }
 
+/* ---- answers that wait ---- */
+
+/* The peer has room for a few of the replies. The last answer's time comes while the others are stuck. */
+static void an_answer_that_waited_goes_out_behind_those_that_are_stuck(void **state) {
+  (void)state;
+  enum { BEFORE = 100, ALL = BEFORE + 2, LEN = 40 };
+  static char asks[ALL * LEN];
+  int ends[2], little = 1;
+  size_t len = 0, answers = 0;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  assert_int_equal(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+  close(peer);
+  peer = ends[1];
+  laju_connections_open(&all, &door, ends[0]);
+  for (size_t i = 0; i < ALL; i++) {
+    const char *path =
+        i < BEFORE ? "/healthz" : "/auth/queue"; /* the first of these does not wait, the other a millisecond */
+    len += (size_t)snprintf(asks + len, LEN, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path);
+  }
+  say(asks);
+  for (uint64_t began = uv_hrtime(); uv_hrtime() - began < 5000000;) turn();
+  assert_int_equal(all.held_count, 1);
+  static char got[sizeof heard];
+  len = 0;
+  for (uint64_t began = uv_hrtime(); answers < ALL && uv_hrtime() - began < PATIENCE_NS; turn()) {
+    len += (size_t)snprintf(got + len, sizeof got - len, "%s", hear());
+    answers = 0;
+    for (const char *at = got; (at = strstr(at, "HTTP/1.1 200 OK")) != NULL; at++) answers++;
+  }
+  assert_int_equal(answers, ALL);
+  assert_int_equal(all.held_count, 0);
+}
+
 /* ---- draining ---- */
 
 static void draining_closes_who_is_idle_and_waits_for_who_has_begun(void **state) {
@@ -376,6 +423,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(once_it_reads_again_it_gets_every_reply, setup, teardown),
       cmocka_unit_test_setup_teardown(a_peer_that_never_reads_is_closed, setup, teardown),
       cmocka_unit_test_setup_teardown(a_peer_that_reads_slowly_is_not_closed, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_answer_that_waited_goes_out_behind_those_that_are_stuck, setup_http, teardown),
       cmocka_unit_test_setup_teardown(draining_closes_who_is_idle_and_waits_for_who_has_begun, setup, teardown),
       cmocka_unit_test_setup_teardown(cutting_closes_all_and_counts_whose_request_was_lost, setup, teardown),
   };
