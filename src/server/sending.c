@@ -68,7 +68,7 @@ void laju_connection_flush(laju_connection *connection) {
 void laju_connection_flush_late(laju_connection *connection) {
   laju_connections *all = connection->all;
   laju_buffer *out = &all->out;
-  bool idles = !connection->more && !connection->ending && connection->held == NULL;
+  bool idles = !connection->more && !connection->ending && !connection->peer_done && connection->held == NULL;
   bool goes_on = all->turning && !all->draining && (idles || connection->parked != NULL);
   if (goes_on && out->len > 0 && !out->failed) {
     connection->late = laju_outbox_put(&all->outbox, connection, out->data, out->len);

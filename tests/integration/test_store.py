@@ -1,7 +1,6 @@
 """The doors and a real Redis behind them: one count for all nodes, order, and what is answered while Redis is not well."""
 
 import itertools
-import json
 import signal
 import threading
 import time
@@ -12,7 +11,7 @@ import law
 from conftest import SANITIZED
 from server import PATIENCE_S, Server, settled_descriptors
 from test_reload import DONE, Told, put
-from wire import Http, RespError
+from wire import RespError
 
 TIMEOUT_MS = 100
 SLACK_S = 5 if SANITIZED else 1  # a machine with other things to do; what is promised is `timeout`
@@ -334,6 +333,7 @@ def test_who_waits_when_laju_ends_is_answered(redis_server, key):
         for resp in clients:
             assert [resp.reply()[0] for _ in range(3)] == [1, 1, 1]
             assert resp.rest() == b""
+            resp.close()
         assert server.wait() == 0
         redis.thaw()
 
