@@ -34,14 +34,6 @@ static void a_long_text_is_cut_between_characters(void **state) {
   plain("", 0, "");
 }
 
-static void json_is_valid_whatever_the_bytes(void **state) {
-  (void)state;
-  laju_text_add_json(&printed, slice("a\"b\\c\n\x01\x7f\xc3\xa9\xff"));
-  printed_is("\"a\\\"b\\\\c\\u000a\\u0001\\u007f\xc3\xa9\\ufffd\"");
-  laju_text_add_json(&printed, (laju_slice){NULL, 0});
-  printed_is("\"\"");
-}
-
 static void xml_is_well_formed_whatever_the_bytes(void **state) {
   (void)state;
   laju_text_add_xml(&printed, slice("<a> & \x02\xff\xc3\xa9"));
@@ -80,7 +72,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_terminal_gets_no_control_characters),
       cmocka_unit_test(a_long_text_is_cut_between_characters),
-      cmocka_unit_test(json_is_valid_whatever_the_bytes),
       cmocka_unit_test(xml_is_well_formed_whatever_the_bytes),
       cmocka_unit_test(counts_are_grouped),
       cmocka_unit_test(a_share_of_nothing_is_a_dash),
