@@ -72,6 +72,30 @@ static void a_frozen_server_fails_all_in_time_and_its_late_replies_are_dropped(v
   assert_true(is_up());
 }
 
+/* Two that travel together, the second submitted later: the first one's time is over when the reply comes. */
+static void a_reply_answers_those_who_still_wait_for_it(void **unused) {
+  (void)unused;
+  close_store();
+  laju_store_options options = options_here();
+  options.timeout_us = 600000;
+  open_and_wait(options);
+  laju_rule log = rule_of(LAJU_SLIDING_WINDOW_LOG, 10, 7200 * SECOND, 0);
+  errand first, second;
+  kill(server.pid, SIGSTOP);
+  for (int i = 0; i < 3; i++) first.asks[i] = ask_of(i == 1 ? &log : &rule, i == 1 ? "log" : "key", 1);
+  assert_true(begin_errand(&first, 3));
+  usleep(300000);
+  assert_true(begin_check(&second, &rule, "key", 1));
+  assert_true(COMES_TRUE(loop, first.done));
+  assert_int_equal(first.outcomes[0], LAJU_STORE_FAILED);
+  memset(&first, 0xff, sizeof first); /* it is the caller's again */
+  kill(server.pid, SIGCONT);
+  assert_true(COMES_TRUE(loop, second.done));
+  assert_int_equal(second.outcomes[0], LAJU_STORE_ANSWERED);
+  assert_int_equal(second.answers[0].decision.remaining, 1000000 - 3);
+  assert_int_equal(counters->commands, 1);
+}
+
 static void an_open_breaker_fails_checks_at_once_but_for_one_in_a_hundred_milliseconds(void **unused) {
   (void)unused;
   kill(server.pid, SIGSTOP);
@@ -315,6 +339,7 @@ static int start_on_port(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_frozen_server_fails_all_in_time_and_its_late_replies_are_dropped),
+      CLAIM(a_reply_answers_those_who_still_wait_for_it),
       CLAIM(an_open_breaker_fails_checks_at_once_but_for_one_in_a_hundred_milliseconds),
       CLAIM(who_is_frozen_for_longer_is_left_and_comes_again),
       CLAIM(without_traffic_the_breaker_is_probed_all_the_same),

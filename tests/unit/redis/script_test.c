@@ -194,6 +194,21 @@ static void an_error_is_its_whole_requests_and_no_others(void **unused) {
   assert_int_equal(answers[3].decision.remaining, 5);
 }
 
+static void what_nobody_wants_any_more_is_skipped(void **unused) {
+  (void)unused;
+  laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 10, 0), bucket = rule_of(LAJU_TOKEN_BUCKET, 10, 0);
+  laju_script_ask gone[] = {ask_of(&bucket, "a", 1), ask_of(&rule, "b", 1)}, last = ask_of(&rule, "c", 1);
+  assert_int_equal(laju_script_width(gone, 2), 5);
+  laju_script_ask asks[] = {{.cost = 5}, last};
+  laju_script_answer answers[2];
+  const char *wire =
+      "*9\r\n:1700006400000000\r\n-WRONGTYPE no\r\n:0\r\n+what\r\n:-7\r\n:0\r\n"
+      ":28333440\r\n:4\r\n:0\r\n";
+  assert_int_equal(read_wire(wire, asks, 2, answers), 0);
+  assert_null(answers[0].error);
+  assert_int_equal(answers[1].decision.remaining, 5);
+}
+
 static void what_is_not_the_scripts_reply_is_refused(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_TOKEN_BUCKET, 10, 0);
@@ -247,6 +262,7 @@ int main(void) {
       cmocka_unit_test(a_bucket_is_decided_again_from_what_was_found),
       cmocka_unit_test(a_log_is_told_in_ticks),
       cmocka_unit_test(an_error_is_its_whole_requests_and_no_others),
+      cmocka_unit_test(what_nobody_wants_any_more_is_skipped),
       cmocka_unit_test(what_is_not_the_scripts_reply_is_refused),
       cmocka_unit_test(numbers_outside_a_states_range_are_an_error),
   };

@@ -1,0 +1,216 @@
+/* The store by TLS: who is believed, and who is not. Certificates are made by the test, by openssl. */
+#include "redis/store_fixture.h"
+
+#include <sys/wait.h>
+
+#define MANY 10000
+
+static char folder[] = "/tmp/laju-tls-XXXXXX";
+static const char *port;
+
+static const char *path_of(const char *name) {
+  static char paths[8][64];
+  static size_t next;
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+  return path;
+}
+
+static void run(const char *const *argv) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    if (chdir(folder) < 0 || freopen("log", "a", stdout) == NULL || freopen("log", "a", stderr) == NULL) _exit(1);
+    execvp(argv[0], (char **)argv);
+    _exit(1);
+  }
+  int status;
+  waitpid(pid, &status, 0);
+  if (status != 0) fail_msg("%s %s failed", argv[0], argv[1]);
+}
+
+static void make_authority(const char *key, const char *cert) {
+  run((const char *const[]){"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                            "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=laju test authority",
+                            NULL});
+}
+
+static void make_certificate(const char *name, const char *alternatives) {
+  char key[32], request[32], cert[32], extension[128];
+  snprintf(key, sizeof key, "%s.key", name);
+  snprintf(request, sizeof request, "%s.csr", name);
+  snprintf(cert, sizeof cert, "%s.crt", name);
+  snprintf(extension, sizeof extension, "subjectAltName=%s", alternatives);
+  run((const char *const[]){"openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                            "-keyout", key, "-out", request, "-subj", "/CN=laju test", "-addext", extension, NULL});
+  run((const char *const[]){"openssl", "x509", "-req", "-in", request, "-CA", "ca.crt", "-CAkey", "ca.key",
+                            "-CAcreateserial", "-out", cert, "-days", "2", "-copy_extensions", "copy", NULL});
+}
+
+static int start_tls(void **unused) {
+  (void)unused;
+  if (mkdtemp(folder) == NULL) return -1;
+  make_authority("ca.key", "ca.crt");
+  make_authority("other.key", "other.crt");
+  make_certificate("server", "DNS:redis.example,DNS:localhost,IP:127.0.0.1");
+  make_certificate("client", "DNS:client");
+  port = redis_free_port();
+  redis_start_with(&server, (const char *const[]){"--tls-port", port, "--tls-cert-file", path_of("server.crt"),
+                                                  "--tls-key-file", path_of("server.key"), "--tls-ca-cert-file",
+                                                  path_of("ca.crt"), "--tls-auth-clients", "no", NULL});
+  return 0;
+}
+
+static int stop_tls(void **unused) {
+  stop(unused);
+  run((const char *const[]){"rm", "-rf", folder, NULL});
+  return 0;
+}
+
+static laju_store_options options_at(const char *host) {
+  char url[64];
+  snprintf(url, sizeof url, "rediss://%s:%s", host, port);
+  laju_store_options options = options_of(url);
+  options.tls_ca = path_of("ca.crt");
+  options.timeout_us = 5 * SECOND;
+  options.connect_timeout_us = 5 * SECOND;
+  return options;
+}
+
+static void assert_refused(laju_store_options options, const char *why) {
+  open_store(options);
+  assert_true(COMES_TRUE(loop, counters->connect_failures > 0));
+  assert_string_equal(laju_store_why(the_store), why);
+  assert_int_equal(counters->connects, 0);
+  close_store();
+}
+
+static void assert_ok(redisReply *reply) {
+  assert_string_equal(reply->str, "OK");
+  freeReplyObject(reply);
+}
+
+static void serve_as(const char *name) {
+  char cert[16], key[16];
+  snprintf(cert, sizeof cert, "%s.crt", name);
+  snprintf(key, sizeof key, "%s.key", name);
+  assert_ok(redis_command(&server, "CONFIG SET tls-cert-file %s tls-key-file %s", path_of(cert), path_of(key)));
+}
+
+static void a_certificate_of_a_known_authority_for_this_host_is_believed(void **unused) {
+  (void)unused;
+  static const char *const hosts[] = {"localhost", "127.0.0.1"};
+  laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 10, 7200 * SECOND, 0);
+  for (size_t i = 0; i < 2; i++) {
+    open_and_wait(options_at(hosts[i]));
+    assert_int_equal(remaining_of(&rule, "key"), 10);
+    close_store();
+  }
+}
+
+static void ten_thousand_checks_pass_whole(void **unused) {
+  (void)unused;
+  static errand many[MANY];
+  laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 1000000, 7200 * SECOND, 0);
+  open_and_wait(options_at("localhost"));
+  errands_done = 0;
+  for (int i = 0; i < MANY; i++) assert_true(begin_check(&many[i], &rule, "key", 1));
+  assert_true(COMES_TRUE(loop, errands_done == MANY));
+  for (int i = 0; i < MANY; i++) assert_int_equal(many[i].answers[0].decision.remaining, 999999 - i);
+  close_store();
+  empty(NULL);
+}
+
+static void what_the_socket_does_not_take_goes_when_it_does(void **unused) {
+  (void)unused;
+  static errand many[MANY];
+  laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 1000000, 7200 * SECOND, 0);
+  open_and_wait(options_at("localhost"));
+  static char name[1000];
+  memset(name, 'x', sizeof name - 1);
+  kill(server.pid, SIGSTOP);
+  errands_done = 0;
+  for (int i = 0; i < MANY; i++) assert_true(begin_check(&many[i], &rule, name, 1));
+  let_pass(loop, 50);
+  assert_in_range(counters->checks, 1, MANY - 1);
+  kill(server.pid, SIGCONT);
+  assert_true(COMES_TRUE(loop, errands_done == MANY));
+  for (int i = 0; i < MANY; i++) assert_int_equal(many[i].answers[0].decision.remaining, 999999 - i);
+  assert_int_equal(counters->connects, 1);
+  close_store();
+  empty(NULL);
+}
+
+static void another_authority_is_not_believed(void **unused) {
+  (void)unused;
+  laju_store_options options = options_at("localhost");
+  options.tls_ca = path_of("other.crt");
+  assert_refused(options, "TLS: self-signed certificate in certificate chain");
+}
+
+static void a_certificate_for_another_host_is_not_believed(void **unused) {
+  (void)unused;
+  serve_as("client");
+  laju_store_options options = options_at("localhost");
+  assert_refused(options, "TLS: hostname mismatch");
+  assert_refused(options_at("127.0.0.1"), "TLS: IP address mismatch");
+  options.tls_server_name = "client"; /* what it is to be called, wherever it is */
+  open_and_wait(options);
+  close_store();
+  serve_as("server");
+}
+
+static void a_server_that_wants_a_certificate_gets_it(void **unused) {
+  (void)unused;
+  assert_ok(redis_command(&server, "CONFIG SET tls-auth-clients yes"));
+  laju_store_options options = options_at("localhost");
+  open_store(options);
+  assert_true(COMES_TRUE(loop, counters->connect_failures > 0));
+  assert_memory_equal(laju_store_why(the_store), "TLS: ", 5);
+  close_store();
+  options.tls_cert = path_of("client.crt");
+  options.tls_key = path_of("client.key");
+  open_and_wait(options);
+  close_store();
+  assert_ok(redis_command(&server, "CONFIG SET tls-auth-clients no"));
+}
+
+static void a_server_without_tls_is_told_so(void **unused) {
+  (void)unused;
+  const char *plain = redis_free_port();
+  assert_ok(redis_command(&server, "CONFIG SET port %s", plain));
+  laju_store_options options = options_at("localhost");
+  options.url.places[0].port = (uint16_t)strtol(plain, NULL, 10);
+  options.connect_timeout_us = 50000; /* Redis takes a greeting by TLS for a line that does not end */
+  assert_refused(options, "TLS: no answer in time");
+}
+
+static void files_that_cannot_be_used_are_named(void **unused) {
+  (void)unused;
+  char why[LAJU_TEXT_SIZE], wanted[LAJU_TEXT_SIZE];
+  laju_store_options options = options_at("localhost");
+  options.tls_ca = path_of("none.crt");
+  assert_int_equal(laju_store_new(&the_store, uv_default_loop(), &options, why), LAJU_ERR_SYSTEM);
+  snprintf(wanted, sizeof wanted, "certificate authorities %s: No such file or directory", options.tls_ca);
+  assert_string_equal(why, wanted);
+
+  options.tls_ca = NULL;
+  options.tls_cert = path_of("client.crt");
+  options.tls_key = path_of("server.key");
+  assert_int_equal(laju_store_new(&the_store, uv_default_loop(), &options, why), LAJU_ERR_SYSTEM);
+  snprintf(wanted, sizeof wanted, "key %s: key values mismatch", options.tls_key);
+  assert_string_equal(why, wanted);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_certificate_of_a_known_authority_for_this_host_is_believed),
+      cmocka_unit_test(ten_thousand_checks_pass_whole),
+      cmocka_unit_test(what_the_socket_does_not_take_goes_when_it_does),
+      cmocka_unit_test(another_authority_is_not_believed),
+      cmocka_unit_test(a_certificate_for_another_host_is_not_believed),
+      cmocka_unit_test(a_server_that_wants_a_certificate_gets_it),
+      cmocka_unit_test(a_server_without_tls_is_told_so),
+      cmocka_unit_test(files_that_cannot_be_used_are_named),
+  };
+  return cmocka_run_group_tests(tests, start_tls, stop_tls);
+}
