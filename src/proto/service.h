@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "limiter/ledger.h"
 #include "limiter/limiter.h"
 #include "limiter/ruleset.h"
 
@@ -36,6 +37,7 @@ typedef struct laju_terms {
 /* Lives as long as the server; filled before any worker starts. */
 typedef struct laju_service {
   laju_limiter *limiter;
+  laju_rule_names *names; /* what decisions are counted under */
   _Atomic(const laju_terms *) terms;
   _Atomic(laju_stage) stage;  /* relaxed: only /readyz and keep-alive look at it */
   uint32_t stores;            /* the workers, where there is a shared store: each has its own way to it; else 0 */

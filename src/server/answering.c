@@ -47,11 +47,20 @@ static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
   all->held_count++;
 }
 
+/* The batch's time is when it was read; what is decided at once and what waited for the store are timed alike. */
+static void account_for(const laju_connection *connection, const laju_batch *batch) {
+  const laju_connections *all = connection->all;
+  if (all->account == NULL) return;
+  int64_t took_us = laju_limiter_now_us(all->service->limiter) - batch->now_us;
+  laju_account_batch(all->account, laju_connection_codec(connection)->door, batch, took_us);
+}
+
 /* Writes the replies of a decided batch to the output. */
 static void reply(laju_connection *connection, const laju_batch *batch) {
   laju_connections *all = connection->all;
   size_t before = all->out.len;
   laju_connection_codec(connection)->encode(connection->codec, batch, &all->out);
+  account_for(connection, batch);
   if (batch->hold_us > 0) hold(connection, before, batch->hold_us);
   if (batch->asks[batch->ask_count - 1].close) connection->ending = true;
 }

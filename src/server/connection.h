@@ -64,7 +64,8 @@ typedef struct laju_connections laju_connections;
 struct laju_connections {
   uv_loop_t *loop;
   laju_service *service;
-  laju_way *way; /* the worker's */
+  laju_way *way;         /* the worker's */
+  laju_account *account; /* the same; NULL: nothing is counted */
   laju_batch *batch;
   char *read_buffer;
   laju_buffer out;

@@ -8,8 +8,9 @@
 
 #include "base/log.h"
 
-void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running) {
-  *reload = (laju_reload){.source = source, .running = running};
+void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running,
+                      laju_rule_names *names) {
+  *reload = (laju_reload){.source = source, .running = running, .names = names};
   uv_timer_init(loop, &reload->look);
   uv_timer_init(loop, &reload->settle);
   reload->look.data = reload->settle.data = reload->asking.data = reload;
@@ -38,6 +39,7 @@ static bool replace(laju_reload *reload, const char *cause, laju_config *fresh) 
   char why[LAJU_WHY_SIZE];
   laju_terms *terms;
   if (laju_config_restart_needed(reload->running, fresh, why) != 0) return refuse(reload, cause, why);
+  laju_terms_number(fresh, reload->names);
   int error = laju_terms_new(&terms, fresh);
   if (error < 0) return refuse(reload, cause, laju_error_allowed(error));
   char rules[24], done[24];

@@ -30,15 +30,17 @@ struct laju_reload {
   uv_timer_t look, settle;
   uv_fs_t asking; /* in flight while `is_asking` */
   bool is_asking;
-  laju_sighting seen; /* the file as it was last looked at */
-  uint64_t done, refused;
+  laju_sighting seen;             /* the file as it was last looked at */
+  _Atomic uint64_t done, refused; /* any thread may read them */
+  laju_rule_names *names;         /* that the rules' numbers come from */
   /* Takes the terms over and puts them in force, and what else of the settings may change; false where memory ran out, and then
    * all is as it was. */
   bool (*publish)(laju_reload *reload, laju_terms *fresh, const laju_config *settings);
   void *owner; /* the publisher's own */
 };
 
-void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running);
+void laju_reload_init(laju_reload *reload, uv_loop_t *loop, const laju_source *source, const laju_config *running,
+                      laju_rule_names *names);
 
 /* Begins to watch the file, if there is one. */
 void laju_reload_start(laju_reload *reload);

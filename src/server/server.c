@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -273,6 +274,9 @@ static int make_limiter(server *self) {
   bool remembers = config->store.url.kind != LAJU_STORE_NONE && config->store.deny_cache;
   int err = remembers ? laju_limiter_new_shared(&self->limiter, &options) : laju_limiter_new(&self->limiter, &options);
   if (err < 0) return fail("cannot make the table", laju_error_allowed(err));
+  self->service.names = laju_rule_names_new();
+  if (self->service.names == NULL) return fail("cannot count by rule", laju_error_allowed(LAJU_ERR_MEMORY));
+  laju_terms_number(self->config, self->service.names);
   err = laju_terms_new(&self->terms, self->config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
   self->service.limiter = self->limiter;
@@ -306,7 +310,7 @@ static int init_handles(server *self) {
   uv_timer_init(&self->loop, &self->watch_timer);
   self->signals.data = self->news.data = self->drain_timer.data = self->watch_timer.data = self;
   laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
-  laju_reload_init(&self->reload, &self->loop, self->source, self->config);
+  laju_reload_init(&self->reload, &self->loop, self->source, self->config, self->service.names);
   self->reload.publish = publish;
   self->reload.owner = self;
   uv_poll_start(&self->signals, UV_READABLE, on_signals);
@@ -393,6 +397,9 @@ static int run(server *self) {
                            .doors = self->doors,
                            .news = &self->news,
                            .connections_max = connections_max(self->workers_wanted)};
+  if (getrandom(self->crew.top_key, sizeof self->crew.top_key, 0) != (ssize_t)sizeof self->crew.top_key) {
+    return fail("cannot get random numbers", strerror(errno));
+  }
   self->signals_fd = open_signals();
   if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
   if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
@@ -435,6 +442,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   laju_terms_free(self->terms);
   if (self->sharing.config != NULL) laju_sharing_deinit(&self->sharing);
   laju_limiter_free(self->limiter);
+  laju_rule_names_free(self->service.names);
   free(self->workers);
   if (self->signals_fd >= 0) close(self->signals_fd);
   laju_crash_stack_deinit(&self->crash_stack);

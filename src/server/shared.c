@@ -107,6 +107,13 @@ static int open_store(laju_shared *shared, uv_loop_t *loop, bool registers, char
   return fail(error, why);
 }
 
+/* Whoever reads the counters must not meet them half gone. */
+static void set_readable(laju_shared *shared, bool readable) {
+  uv_mutex_lock(&shared->all->lock);
+  shared->readable = readable;
+  uv_mutex_unlock(&shared->all->lock);
+}
+
 int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bool registers,
                      void (*on_turn)(void *context), void *context, char why[LAJU_TEXT_SIZE]) {
   const laju_config_store *config = all->config;
@@ -126,11 +133,19 @@ int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bo
   shared->turn.data = shared;
   uv_prepare_start(&shared->turn, on_prepare);
   uv_unref((uv_handle_t *)&shared->turn);
+  set_readable(shared, true);
   return 0;
+}
+
+void laju_shared_read(laju_shared *shared, laju_readings *readings) {
+  uv_mutex_lock(&shared->all->lock);
+  if (shared->readable) laju_readings_add_store(readings, laju_store_read_counters(shared->way.store));
+  uv_mutex_unlock(&shared->all->lock);
 }
 
 void laju_shared_close(laju_shared *shared) {
   if (shared->way.store == NULL) return;
+  set_readable(shared, false);
   note(shared, false, "");
   uv_close((uv_handle_t *)&shared->turn, NULL);
   if (shared->nodes != NULL) laju_nodes_close(shared->nodes);

@@ -13,6 +13,7 @@
 #include "proto/service.h"
 #include "redis/nodes.h"
 #include "redis/store.h"
+#include "server/readings.h"
 
 #define LAJU_SHARING_TELL_MS 1000 /* between two lines of the log about it */
 
@@ -48,6 +49,7 @@ typedef struct laju_shared {
   laju_nodes *nodes; /* of the worker that registers this laju, where nodes are counted */
   uv_prepare_t turn;
   bool up;
+  bool readable; /* the store's counters are there; under the sharing's lock */
   char why[LAJU_TEXT_SIZE];
   void (*on_turn)(void *context);
   void *context;
@@ -57,6 +59,9 @@ typedef struct laju_shared {
  * that happened in it, where there is a store. 0, or -1 with `why`; then nothing is left to close. */
 int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bool registers,
                      void (*on_turn)(void *context), void *context, char why[LAJU_TEXT_SIZE]);
+
+/* Adds what the store has counted, while it is open. Any thread, until deinit. */
+void laju_shared_read(laju_shared *shared, laju_readings *readings);
 
 /* Closes the store: what waits for it is decided without it, from within. The loop must turn until its handles are gone, before
  * deinit. */

@@ -46,6 +46,15 @@ static uint8_t exact_algorithms(const laju_config_store *store) {
   return bits;
 }
 
+void laju_terms_number(laju_config *config, laju_rule_names *names) {
+  for (size_t i = 0; i < config->rule_count; i++) {
+    laju_policy *policy = &config->rules[i];
+    uint32_t number = laju_rule_names_number(names, policy->rule.name);
+    policy->rule.number = number;
+    for (size_t k = 0; k < policy->override_count; k++) policy->overrides[k].rule.number = number;
+  }
+}
+
 int laju_terms_new(laju_terms **out, laju_config *config) {
   laju_terms *terms = malloc(sizeof *terms);
   if (terms == NULL) return LAJU_ERR_MEMORY;

@@ -21,6 +21,7 @@ typedef enum wish { WISH_SERVE, WISH_DRAIN, WISH_CUT } wish;
 struct laju_worker {
   laju_connections connections; /* first: the callbacks get it and mean the worker */
   laju_shared shared;
+  laju_account account;
   laju_crew *crew;
   size_t number;
   uv_loop_t loop;
@@ -256,6 +257,7 @@ static int open_connections(laju_worker *worker) {
     laju_shared_close(&worker->shared);
     return err;
   }
+  worker->connections.account = &worker->account;
   err = start(worker);
   if (err < 0) laju_connections_deinit(&worker->connections);
   return err;
@@ -283,8 +285,11 @@ static int init(laju_worker *worker, laju_crew *crew, size_t number, char why[LA
 int laju_worker_new(laju_worker **out, laju_crew *crew, size_t number, char why[LAJU_TEXT_SIZE]) {
   laju_worker *worker = calloc(1, sizeof *worker);
   if (worker == NULL) return fail(UV_ENOMEM, why);
-  int err = init(worker, crew, number, why);
+  int err = laju_account_init(&worker->account, crew->top_key);
+  if (err < 0) err = fail(UV_ENOMEM, why);
+  if (err == 0) err = init(worker, crew, number, why);
   if (err < 0) {
+    laju_account_deinit(&worker->account);
     free(worker);
     return err;
   }
@@ -337,6 +342,17 @@ void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum) {
   add(&sum->cut, &mine->cut);
 }
 
+void laju_worker_read(laju_worker *worker, laju_readings *readings) {
+  laju_worker_counters_add(worker, &readings->counters);
+  laju_readings_add_account(readings, &worker->account);
+  laju_readings_add_way(readings, &worker->shared.way.counters);
+  laju_shared_read(&worker->shared, readings);
+}
+
+const laju_account *laju_worker_account(const laju_worker *worker) {
+  return &worker->account;
+}
+
 void laju_worker_free(laju_worker *worker) {
   if (worker == NULL) return;
   uv_thread_join(&worker->thread);
@@ -344,5 +360,6 @@ void laju_worker_free(laju_worker *worker) {
   laju_connections_deinit(&worker->connections);
   laju_shared_deinit(&worker->shared);
   uv_loop_close(&worker->loop);
+  laju_account_deinit(&worker->account);
   free(worker);
 }

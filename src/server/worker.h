@@ -8,6 +8,7 @@
 #define LAJU_SERVER_WORKER_H
 
 #include "server/connection.h"
+#include "server/readings.h"
 #include "server/server.h"
 #include "server/shared.h"
 
@@ -25,6 +26,7 @@ typedef struct laju_crew {
   uint64_t connections_max;
   _Atomic uint64_t connections; /* of all workers; touched when one comes or goes */
   uv_async_t *news;             /* told when a worker's thread ends, or has turned */
+  uint64_t top_key[2];          /* random, of who is refused most */
   _Atomic uint64_t epoch;       /* of the terms in force: raised after new ones are published */
 } laju_crew;
 
@@ -51,6 +53,12 @@ bool laju_worker_has_ended(const laju_worker *worker);
 
 /* Its counters, added to `sum`, which no other thread uses. */
 void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum);
+
+/* The same, and all else that it has counted, but by rule. Any thread. */
+void laju_worker_read(laju_worker *worker, laju_readings *readings);
+
+/* What it counts in. Any thread, until it is freed. */
+const laju_account *laju_worker_account(const laju_worker *worker);
 
 /* Waits for its thread's end, which must have been asked for, and frees it. NULL is allowed. */
 void laju_worker_free(laju_worker *worker);

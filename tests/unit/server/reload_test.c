@@ -19,6 +19,7 @@ typedef struct world {
   laju_reload reload;
   const char *text;
   laju_terms *published;
+  laju_rule_names *names;
   int64_t interval_us; /* published with them */
   bool no_memory;
 } world;
@@ -44,7 +45,8 @@ static int set_up(void **state) {
   laju_config_init(&w.running);
   if (load(&w, &w.running, why) < 0 || uv_loop_init(&w.loop) < 0) return -1;
   w.source = (laju_source){.load = load, .context = &w};
-  laju_reload_init(&w.reload, &w.loop, &w.source, &w.running);
+  w.names = laju_rule_names_new();
+  laju_reload_init(&w.reload, &w.loop, &w.source, &w.running, w.names);
   w.reload.publish = publish;
   w.reload.owner = &w;
   *state = &w;
@@ -57,6 +59,7 @@ static int tear_down(void **state) {
   uv_run(&w->loop, UV_RUN_DEFAULT);
   laju_terms_free(w->published);
   laju_config_deinit(&w->running);
+  laju_rule_names_free(w->names);
   return uv_loop_close(&w->loop);
 }
 
@@ -69,6 +72,21 @@ static void new_rules_are_published(void **state) {
   assert_int_equal(laju_ruleset_find(w->published->rules, "api", 3)->rule.limit, 7);
   assert_int_equal(w->interval_us, 3000000);
   assert_int_equal(w->reload.done, 1);
+}
+
+static void a_rule_is_counted_under_the_same_number_as_before(void **state) {
+  world *w = *state;
+  assert_true(laju_reload_now(&w->reload, "test"));
+  uint32_t number = laju_ruleset_find(w->published->rules, "api", 3)->rule.number;
+  assert_int_not_equal(number, 0);
+  w->text =
+      "snapshot: {path: /tmp/x, interval: 10s}\n"
+      "rules: [{name: b, limit: 1, per: 1s}, {name: api, limit: 7, per: 1h, overrides: [{key: a, limit: 1}]}]";
+  assert_true(laju_reload_now(&w->reload, "test"));
+  const laju_policy *api = laju_ruleset_find(w->published->rules, "api", 3);
+  assert_int_equal(api->rule.number, number);
+  assert_int_equal(api->overrides[0].rule.number, number);
+  assert_int_not_equal(laju_ruleset_find(w->published->rules, "b", 1)->rule.number, number);
 }
 
 static void a_bad_file_changes_nothing_and_is_counted(void **state) {
@@ -170,6 +188,7 @@ static void a_file_that_stays_is_not_read_again(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(new_rules_are_published),
+      CLAIM(a_rule_is_counted_under_the_same_number_as_before),
       CLAIM(a_bad_file_changes_nothing_and_is_counted),
       CLAIM(what_needs_a_restart_is_refused),
       CLAIM(without_memory_the_old_terms_stay),
