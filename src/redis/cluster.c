@@ -70,7 +70,7 @@ static void forget_old(cluster *c) {
 
 /* Somebody who answers, another one each time; NULL where nobody is connected. */
 static laju_server *anybody(cluster *c) {
-  size_t skip = c->turn++ % c->servers->count;
+  size_t skip = c->servers->count > 0 ? c->turn++ % c->servers->count : 0;
   laju_server *before = NULL;
   for (laju_server *server = c->servers->first; server != NULL; server = server->next) {
     bool asked_now = laju_server_link(server) != NULL && laju_server_is_up(server);

@@ -33,20 +33,20 @@ bool laju_sentinel_read_primary(const redisReply *reply, laju_store_place *out) 
   return is_array(reply, 2) && read_place(text_of(reply->element[0]), text_of(reply->element[1]), out);
 }
 
-static uint64_t read_number(laju_slice text) {
-  uint64_t number = 0;
+static int64_t read_number(laju_slice text) {
+  int64_t number = text.len > 0 ? 0 : -1;
   for (size_t i = 0; i < text.len; i++) {
-    if (text.at[i] < '0' || text.at[i] > '9' || number > UINT64_MAX / 10 - 1) return 0;
-    number = 10 * number + (uint64_t)(text.at[i] - '0');
+    if (text.at[i] < '0' || text.at[i] > '9' || number > INT64_MAX / 10 - 1) return -1;
+    number = 10 * number + (text.at[i] - '0');
   }
   return number;
 }
 
-uint64_t laju_sentinel_read_epoch(const redisReply *reply) {
+int64_t laju_sentinel_read_epoch(const redisReply *reply) {
   for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2) {
     if (says(reply->element[i], "config-epoch")) return read_number(text_of(reply->element[i + 1]));
   }
-  return 0;
+  return -1;
 }
 
 bool laju_sentinel_read_switch(const redisReply *message, const char *name, laju_store_place *out) {

@@ -33,7 +33,7 @@ static void check_sentinel(const redisReply *reply) {
   laju_store_place place;
   if (laju_sentinel_read_primary(reply, &place)) check_place(&place, false);
   if (laju_sentinel_read_switch(reply, "name", &place)) check_place(&place, false);
-  (void)laju_sentinel_read_epoch(reply);
+  if (laju_sentinel_read_epoch(reply) < -1) abort();
   (void)laju_sentinel_role_is_primary(reply);
 }
 

@@ -87,9 +87,9 @@ static void a_switch_of_another_primary_is_none_of_ours(void **unused) {
   assert_false(read_switch("+PONG\r\n", &place));
 }
 
-static uint64_t epoch_of(const char *bytes) {
+static int64_t epoch_of(const char *bytes) {
   redisReply *reply = reply_of(bytes);
-  uint64_t epoch = laju_sentinel_read_epoch(reply);
+  int64_t epoch = laju_sentinel_read_epoch(reply);
   freeReplyObject(reply);
   return epoch;
 }
@@ -97,11 +97,13 @@ static uint64_t epoch_of(const char *bytes) {
 static void a_sentinel_tells_which_failover_it_knows_of(void **unused) {
   (void)unused;
   assert_int_equal(epoch_of("*4\r\n+name\r\n+laju\r\n+config-epoch\r\n+17\r\n"), 17);
-  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+18446744073709551610\r\n"), 0);
-  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+1x\r\n"), 0);
-  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n:17\r\n"), 0);
-  assert_int_equal(epoch_of("*1\r\n+config-epoch\r\n"), 0);
-  assert_int_equal(epoch_of("-ERR No such master with that name\r\n"), 0);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+0\r\n"), 0);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+9223372036854775808\r\n"), -1);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n$0\r\n\r\n"), -1);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n+1x\r\n"), -1);
+  assert_int_equal(epoch_of("*2\r\n+config-epoch\r\n:17\r\n"), -1);
+  assert_int_equal(epoch_of("*1\r\n+config-epoch\r\n"), -1);
+  assert_int_equal(epoch_of("-ERR No such master with that name\r\n"), -1);
 }
 
 static void a_server_says_what_it_is(void **unused) {

@@ -1,0 +1,189 @@
+/* The store in front of a primary that sentinels name: found, followed when it moves, whatever a sentinel that is behind says, and
+ * exact again, but for what a failover lost. */
+#include "redis/load.h"
+#include "redis/ports.h"
+#include "redis/sentinels.h"
+
+#define SHORT_US (SECOND / 5)
+
+static struct {
+  redis_server redis;
+  uint16_t port;
+  char port_text[8];
+} servers[2];
+static sentinel_process sentinel, behind;
+
+static void start_server(size_t at) {
+  servers[at].port = port_take();
+  snprintf(servers[at].port_text, sizeof servers[at].port_text, "%u", servers[at].port);
+  redis_start_with(&servers[at].redis, (const char *const[]){"--port", servers[at].port_text, "--bind", "127.0.0.1",
+                                                             "--repl-diskless-sync-delay", "0", NULL});
+  freeReplyObject(
+      redis_command(&servers[at].redis, "ACL SETUSER watcher on >word ~* resetchannels -@all +ping +info +auth"));
+}
+
+/* On a connection of its own: sentinels close all others when a server's role changes. NULL where it does not answer. */
+static redisReply *say_to(size_t at, const char *words) {
+  redisContext *link = redisConnect("127.0.0.1", servers[at].port);
+  redisReply *reply = link->err == 0 ? redisCommand(link, words) : NULL;
+  redisFree(link);
+  return reply;
+}
+
+static int64_t number_of(size_t at, const char *words) {
+  redisReply *reply = say_to(at, words);
+  assert_non_null(reply);
+  assert_int_equal(reply->type, REDIS_REPLY_INTEGER);
+  int64_t number = reply->integer;
+  freeReplyObject(reply);
+  return number;
+}
+
+static void flush(size_t at) {
+  freeReplyObject(say_to(at, "FLUSHALL"));
+}
+
+static bool is_replica_of(size_t at, size_t primary) {
+  char wanted[32];
+  snprintf(wanted, sizeof wanted, "master_port:%u", servers[primary].port);
+  redisReply *reply = say_to(at, "INFO replication");
+  bool is = reply != NULL && strstr(reply->str, wanted) != NULL && strstr(reply->str, "master_link_status:up") != NULL;
+  if (reply != NULL) freeReplyObject(reply);
+  return is;
+}
+
+static bool sentinel_says(sentinel_process *s, const char *field, unsigned number) {
+  char text[64];
+  sentinel_field(s, field, text);
+  return strtoul(text, NULL, 10) == number;
+}
+
+/* It refuses a failover until it knows enough of the replica. */
+static bool sentinel_takes(const char *command) {
+  redisReply *reply = sentinel_command(&sentinel, command);
+  bool takes = reply->type == REDIS_REPLY_STATUS;
+  freeReplyObject(reply);
+  return takes;
+}
+
+/* The second sentinel may neither hear nor tell of failovers, and can do none: it is behind after the first. */
+static int start_all(void **unused) {
+  (void)unused;
+  loop = uv_default_loop();
+  start_server(0);
+  start_server(1);
+  freeReplyObject(redis_command(&servers[1].redis, "REPLICAOF 127.0.0.1 %u", servers[0].port));
+  WAIT_FOR(is_replica_of(1, 0));
+  sentinel_start(&sentinel, servers[0].port, 1, "");
+  sentinel_start(&behind, servers[0].port, 5, "sentinel auth-user primary watcher\nsentinel auth-pass primary word");
+  WAIT_FOR(sentinel_says(&sentinel, "num-slaves", 1));
+  return 0;
+}
+
+static int stop_all(void **unused) {
+  (void)unused;
+  sentinel_stop(&sentinel);
+  sentinel_stop(&behind);
+  redis_stop(&servers[0].redis);
+  redis_stop(&servers[1].redis);
+  return 0;
+}
+
+static void open_with(bool behind_first) {
+  laju_store_options options = options_of("redis+sentinel://localhost,localhost/primary");
+  options.url.places[behind_first ? 0 : 1].port = behind.port;
+  options.url.places[behind_first ? 1 : 0].port = sentinel.port;
+  options.timeout_us = SHORT_US;
+  load_clear();
+  open_and_wait(options);
+}
+
+static void run_alone(size_t rounds) {
+  load_start();
+  load_run(rounds);
+  load_stop();
+}
+
+static void the_primary_is_found(void **unused) {
+  (void)unused;
+  for (int i = 0; i < 2; i++) {
+    open_with(i == 0);
+    run_alone(2);
+    assert_int_equal(load.failed, 0);
+    assert_int_equal(number_of(0, "DBSIZE"), LOAD_KEYS);
+    load_assert_exact();
+    close_store();
+    flush(0);
+  }
+}
+
+/* One more check, of a key that the server is not told of otherwise. */
+static bool goes_to(size_t at) {
+  errand e;
+  return check(&e, &load.rule, "laju:{mark}:x", 1) == LAJU_STORE_ANSWERED && number_of(at, "EXISTS laju:{mark}:x") == 1;
+}
+
+/* The old primary lives on, and for some seconds takes writes, too; the other sentinel still names it, and is asked after 5 s. */
+static void a_primary_that_moves_is_followed_and_a_sentinel_that_is_behind_is_not(void **unused) {
+  (void)unused;
+  open_with(true);
+  run_alone(5);
+  freeReplyObject(
+      redis_command(&servers[0].redis, "SET last 1")); /* WAIT is for what its own connection wrote, and before */
+  assert_int_equal(redis_integer(&servers[0].redis, "WAIT 1 5000"), 1);
+  WAIT_FOR(sentinel_takes("SENTINEL FAILOVER primary"));
+  WAIT_FOR(sentinel_says(&sentinel, "port", servers[1].port));
+  assert_true(sentinel_says(&behind, "port", servers[0].port));
+  WAIT_FOR(goes_to(1));
+
+  load_start();
+  let_pass(loop, 6000);
+  load_stop();
+  assert_int_equal(load.failed, 0);
+  assert_true(sentinel_says(&behind, "port", servers[0].port));
+  load_assert_exact();
+  close_store();
+}
+
+/* What the replica had not got when the primary died, because it was not let in any more, is admitted again, and no more. */
+static void a_failover_admits_again_at_most_what_was_lost(void **unused) {
+  (void)unused;
+  WAIT_FOR(is_replica_of(0, 1));
+  open_with(true);
+  flush(1);
+  WAIT_FOR(number_of(0, "DBSIZE") == 0);
+  load_start();
+  load_run(5);
+  freeReplyObject(say_to(1, "ACL SETUSER default -psync -sync"));
+  freeReplyObject(say_to(1, "CLIENT KILL TYPE replica"));
+  load_run(5);
+  redis_kill(&servers[1].redis);
+  assert_true(COMES_TRUE(loop, load.failed > 0));
+  load_stop();
+
+  errand e;
+  uint64_t lost = 0;
+  WAIT_FOR(check(&e, &load.rule, load.keys[0].name, 0) == LAJU_STORE_ANSWERED);
+  for (size_t i = 0; i < LOAD_KEYS; i++) {
+    load_key *key = &load.keys[i];
+    uint64_t kept = load_charged(key);
+    assert_true(kept <= key->answered + key->failed);
+    lost += kept < key->answered ? key->answered - kept : 0;
+    key->answered = kept;
+    key->failed = 0;
+  }
+  assert_in_range(lost, 1, load.answered);
+  run_alone(5);
+  load_assert_exact();
+  assert_true(load.longest_us < 10 * SHORT_US);
+  close_store();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_primary_is_found),
+      cmocka_unit_test(a_primary_that_moves_is_followed_and_a_sentinel_that_is_behind_is_not),
+      cmocka_unit_test(a_failover_admits_again_at_most_what_was_lost),
+  };
+  return cmocka_run_group_tests(tests, start_all, stop_all);
+}
