@@ -41,6 +41,9 @@ static void prepare(void) {
     policies[i] = made_policy(line, parts[i], hosts[i], i == 1 ? "/a*" : NULL);
     policies[i].missing = (laju_missing)i;
     policies[i].secret = i == 1;
+    policies[i].group_parts[0] = made_part("header:b", 8);
+    policies[i].group_count = i % 2;
+    policies[i].rule.grouped = i % 2 == 1;
   }
   made_exempt(&policies[0], "key:x*");
   made_override(&policies[2], "*a*", "r2=9/1m leaky-bucket");
@@ -110,9 +113,11 @@ static void check_match(const request *r) {
   int error = laju_match_request(&matched, &terms, &asker, NULL, 0, batch);
   made_must(error == 0 || error == LAJU_MATCH_DENIED);
   if (error < 0) return;
-  made_must(matched.count <= 4 && matched.key_len <= 4 * LAJU_KEY_MAX);
+  made_must(matched.count <= 4 && matched.key_len <= 8 * LAJU_KEY_MAX);
   for (size_t i = 0; i < matched.count; i++) {
     made_must(batch->checks[i].key_len >= 1 && batch->checks[i].key_len <= LAJU_KEY_MAX);
+    size_t group_len = batch->groups[i].len;
+    made_must(batch->checks[i].rule->grouped ? group_len >= 1 && group_len <= LAJU_KEY_MAX : group_len == 0);
     made_must(i == 0 || strcmp(batch->checks[i - 1].rule->name, batch->checks[i].rule->name) < 0);
   }
 }

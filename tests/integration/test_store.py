@@ -338,6 +338,44 @@ def test_who_waits_when_laju_ends_is_answered(redis_server, key):
         redis.thaw()
 
 
+def test_who_does_not_wait_any_longer_ends_at_once(redis_server, key):
+    redis = redis_server()
+    with Server(settings(redis, RULES, timeout="10s")) as server:
+        wait_for_store(server)
+        redis.freeze()
+        with server.resp() as resp:
+            resp.send(resp.encode("LAJU.CHECK", "allow", key))
+            time.sleep(0.05)  # it is read
+            server.signal(signal.SIGTERM)
+            time.sleep(0.2)  # longer than the same signal is taken for one
+            server.signal(signal.SIGTERM)
+            began = time.monotonic()
+            assert resp.rest() == b""
+            assert server.wait() == 0
+        assert time.monotonic() - began < SLACK_S
+        assert "cut=1" in server.log()
+
+
+def test_what_waits_is_decided_by_the_rules_of_its_time(redis_server, key):
+    redis = redis_server()
+    with Server(settings(redis, RULES, timeout="1500ms")) as server, server.http() as http, server.resp() as resp:
+        wait_for_store(server)
+        redis.freeze()
+        http.send(http.request("POST", "/v1/check", {"rule": "deny", "key": key}))
+        resp.send(resp.encode("LAJU.CHECK", "deny", key, 2) + resp.encode("CL.THROTTLE", key, 6, 1, 60))
+        time.sleep(0.05)  # they are read
+        told = Told(server)
+        put(server, {**server.settings, "rules": [r for r in RULES if r["name"] != "deny"]})
+        server.signal(signal.SIGHUP)
+        told.line(DONE)
+        told.close()
+        answer = http.response()
+        assert answer.status == 503 and answer.json["rule"] == "deny" and '"deny"' in answer.header("RateLimit")
+        assert resp.reply()[:4] == [0, 5, 0, 1000]
+        assert resp.reply() == [0, 7, 6, -1, 0]
+        assert isinstance(resp.call("LAJU.CHECK", "deny", key), RespError)  # now there is none
+
+
 # ---- while Redis is not well ----
 
 
@@ -382,6 +420,21 @@ def test_nobody_waits_longer_than_the_timeout(frozen, key):
     assert time.monotonic() - began < TIMEOUT_MS / 1000 + SLACK_S
     for resp in clients:
         resp.close()
+
+
+def test_more_than_may_wait_are_answered_for_at_once(redis_server, key):
+    redis = redis_server()
+    alone = {**settings(redis, RULES, timeout=f"{SLACK_S + 1}s", max_inflight=20), "workers": 1}
+    with Server(alone) as server, server.resp() as first, server.resp() as second:
+        wait_for_store(server)
+        redis.freeze()
+        keys = [f"{key}-{i}" for i in range(20)]
+        first.send(first.encode("LAJU.MCHECK", "allow", 1, *keys))
+        time.sleep(0.05)  # it is read
+        began = time.monotonic()
+        assert second.call("LAJU.MCHECK", "deny", 1, *keys) == [-1000] * 20
+        assert time.monotonic() - began < SLACK_S
+        assert first.reply() == [4] * 20
 
 
 def test_readiness_tells_of_the_store(frozen, key):
