@@ -187,7 +187,7 @@ static int run_load(const laju_command *command, const arguments *from) {
     laju_bench_result_print(&text, plan, &result);
   }
   if (print(command, &text, stdout) != 0) return LAJU_EXIT_ERROR;
-  return result.errors + result.lost + result.unanswered > 0 ? LAJU_EXIT_NO : 0;
+  return result.errors + result.lost + result.unanswered + result.unsent > 0 ? LAJU_EXIT_NO : 0;
 }
 
 static int run(const laju_command *command, int argc, char **argv) {
@@ -212,12 +212,8 @@ static int run(const laju_command *command, int argc, char **argv) {
   if (laju_load_request_init(&request, &from.plan.door, &from.wish, why) < 0) {
     return laju_command_fail(command, "--command: %s", why);
   }
-  if (request.bytes.len * from.plan.pipeline > LAJU_LOAD_SENDING_MAX) {
-    error = laju_command_fail(command, "--pipeline: %u requests of %zu bytes are too many; allowed: 64 MiB together",
-                              from.plan.pipeline, request.bytes.len);
-  }
   from.plan.request = &request;
-  if (error == 0) error = run_load(command, &from);
+  error = run_load(command, &from);
   laju_load_request_deinit(&request);
   return error;
 }
@@ -236,7 +232,7 @@ const laju_command laju_command_bench = {
              "\n"
              "--command is LAJU.CHECK, CL.THROTTLE, PING or any other for Redis' protocol, and METHOD PATH [BODY]\n"
              "over HTTP; {key}, {rule} and {cost} in it are filled in. It stands for checks where it is not given.\n"
-             "Exits 0 when all was answered, 1 where there were errors, 2 where there could be no load.\n",
+             "Exits 0 when all was answered, 1 where it was not or by errors, 2 where there could be no load.\n",
     .examples =
         "  laju bench\n"
         "  laju bench --connections 50 --pipeline 16 --rule login --keys 1000000 --zipf 0.99\n"

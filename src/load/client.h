@@ -83,7 +83,7 @@ void laju_load_client_deinit(laju_load_client *client);
 /* Begins to connect; on_ready or on_lost follows. 0, or a negative errno, and nothing has begun. */
 int laju_load_client_connect(laju_load_client *client);
 
-/* Sends `count` requests, of which laju_load_client_expect has noted all. */
+/* Sends `count` requests, which laju_load_client_expect has noted. */
 void laju_load_client_send(laju_load_client *client, unsigned count);
 
 /* Notes that the next `count` requests were due at `due_ns` (uv_hrtime). No more than `pipeline` may be outstanding. */

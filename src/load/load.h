@@ -7,7 +7,8 @@
  * have come in that second, not by one.
  *
  * Connections are made before time begins. One that the server ends is made anew; what it owed counts as lost.
- * When the time is over nothing more is sent, and replies are awaited for up to LAJU_LOAD_DRAIN_MS.
+ * When the time is over nothing more becomes due; what was due and is not sent yet still goes, and replies are awaited, for up to
+ * LAJU_LOAD_DRAIN_MS.
  */
 #ifndef LAJU_LOAD_LOAD_H
 #define LAJU_LOAD_LOAD_H
@@ -19,7 +20,6 @@
 
 #define LAJU_LOAD_CONNECTIONS_MAX 10000
 #define LAJU_LOAD_PIPELINE_MAX 1024
-#define LAJU_LOAD_SENDING_MAX (64 << 20) /* bytes of one pipeline of requests */
 #define LAJU_LOAD_THREADS_MAX 256
 #define LAJU_LOAD_CONNECT_MS 5000 /* all connections stand by then, or there is no load */
 #define LAJU_LOAD_DRAIN_MS 3000

@@ -22,6 +22,9 @@ static void close_handle(uv_handle_t *handle) {
 }
 
 static void be_over(laju_loader *loader) {
+  if (is_open_loop(loader) && loader->phase != LAJU_LOAD_GATHERING) {
+    loader->unsent = laju_load_schedule_due(&loader->schedule, uv_hrtime()) - loader->begun;
+  }
   loader->phase = LAJU_LOAD_OVER;
   loader->unanswered = loader->outstanding;
   close_handle((uv_handle_t *)&loader->wake);
@@ -33,7 +36,7 @@ static void be_over(laju_loader *loader) {
 }
 
 static void be_over_if_drained(laju_loader *loader) {
-  if (loader->phase == LAJU_LOAD_DRAINING && loader->outstanding == 0) be_over(loader);
+  if (loader->phase == LAJU_LOAD_DRAINING && loader->outstanding == 0 && !loader->behind) be_over(loader);
 }
 
 static void fail(laju_loader *loader, const char *what) {
@@ -63,18 +66,10 @@ static void on_drained_enough(uv_timer_t *timer) {
 static void finish(laju_loader *loader) {
   loader->phase = LAJU_LOAD_DRAINING;
   loader->stopped_ns = uv_hrtime();
-  uv_timer_stop(&loader->retry);
   uv_idle_stop(&loader->spin);
-  if (is_open_loop(loader)) {
-    uv_poll_stop(&loader->alarm);
-    loader->unsent = laju_load_schedule_due(&loader->schedule, loader->stopped_ns) - loader->begun;
-  }
+  if (is_open_loop(loader)) uv_poll_stop(&loader->alarm);
   uv_timer_start(&loader->ends, on_drained_enough, LAJU_LOAD_DRAIN_MS, 0);
   be_over_if_drained(loader);
-}
-
-static void on_time_over(uv_timer_t *timer) {
-  finish(timer->data);
 }
 
 /* ---- sending ------------------------------------------------------------------------------------------------------- */
@@ -129,7 +124,7 @@ static void await_next(laju_loader *loader, uint64_t now_ns) {
 
 static void send_all_due(laju_loader *loader) {
   uint64_t now_ns = uv_hrtime(), due = laju_load_schedule_due(&loader->schedule, now_ns);
-  while (loader->begun < due && loader->room > 0 && loader->phase == LAJU_LOAD_RUNNING) {
+  while (loader->begun < due && loader->room > 0 && loader->phase != LAJU_LOAD_OVER) {
     send_due(loader, due - loader->begun);
   }
   loader->behind = loader->begun < due;
@@ -159,10 +154,10 @@ static void on_ready(laju_load_client *client) {
     uv_timer_stop(&loader->ends);
     atomic_store(&loader->gathered, true);
     uv_async_send(loader->shared->told);
+  } else if (loader->behind) {
+    send_all_due(loader);
   } else if (loader->phase == LAJU_LOAD_RUNNING && !is_open_loop(loader)) {
     send_pipeline(loader, client);
-  } else if (loader->phase == LAJU_LOAD_RUNNING && loader->behind) {
-    send_all_due(loader);
   }
 }
 
@@ -170,16 +165,14 @@ static void on_replies(laju_load_client *client, unsigned count) {
   laju_loader *loader = client->owner;
   loader->room += count;
   loader->outstanding -= count;
-  if (loader->phase != LAJU_LOAD_RUNNING) {
-    be_over_if_drained(loader);
-    return;
-  }
-  laju_load_count(&loader->in_time, count);
-  if (is_open_loop(loader)) {
-    if (loader->behind) send_all_due(loader);
-  } else if (client->outstanding == 0) {
+  bool running = loader->phase == LAJU_LOAD_RUNNING;
+  if (running) laju_load_count(&loader->in_time, count);
+  if (loader->behind) {
+    send_all_due(loader);
+  } else if (running && !is_open_loop(loader) && client->outstanding == 0) {
     send_pipeline(loader, client);
   }
+  be_over_if_drained(loader);
 }
 
 static bool has_answered(laju_loader *loader) {
@@ -201,9 +194,13 @@ static void on_lost(laju_load_client *client, int error) {
   }
 }
 
+static bool has_more_to_send(const laju_loader *loader) {
+  return loader->phase == LAJU_LOAD_RUNNING || (loader->phase == LAJU_LOAD_DRAINING && loader->behind);
+}
+
 static void on_gone(laju_load_client *client) {
   laju_loader *loader = client->owner;
-  if (loader->phase == LAJU_LOAD_RUNNING && client->answered > 0) laju_load_client_connect(client);
+  if (has_more_to_send(loader) && client->answered > 0) laju_load_client_connect(client);
   be_over_if_drained(loader);
 }
 
@@ -214,7 +211,7 @@ static void on_unfit(laju_load_client *client, const char *text) {
 /* Those that could not be made anew at once. */
 static void on_retry(uv_timer_t *timer) {
   laju_loader *loader = timer->data;
-  for (unsigned i = 0; i < loader->count && loader->phase == LAJU_LOAD_RUNNING; i++) {
+  for (unsigned i = 0; i < loader->count && has_more_to_send(loader); i++) {
     if (loader->all[i].state == LAJU_LOAD_CLOSED) laju_load_client_connect(&loader->all[i]);
   }
 }
@@ -235,6 +232,19 @@ static void gather(laju_loader *loader) {
     int error = laju_load_client_connect(&loader->all[i]);
     if (error < 0) fail_connecting(loader, -error);
   }
+}
+
+/* In an open loop, what was due until now is still sent. */
+static void on_time_over(uv_timer_t *timer) {
+  laju_loader *loader = timer->data;
+  if (is_open_loop(loader)) send_all_due(loader);
+  if (loader->phase == LAJU_LOAD_RUNNING) finish(loader);
+}
+
+static void finish_early(laju_loader *loader) {
+  loader->schedule.end_ns = uv_hrtime();
+  loader->behind = false;
+  finish(loader);
 }
 
 static void begin(laju_loader *loader) {
@@ -258,7 +268,7 @@ static void on_wake(uv_async_t *wake) {
   laju_loader *loader = wake->data;
   laju_load_order order = atomic_load(&loader->shared->order);
   if (order == LAJU_LOAD_GO && loader->phase == LAJU_LOAD_GATHERING) begin(loader);
-  if (order == LAJU_LOAD_FINISH && loader->phase == LAJU_LOAD_RUNNING) finish(loader);
+  if (order == LAJU_LOAD_FINISH && loader->phase == LAJU_LOAD_RUNNING) finish_early(loader);
   if (order == LAJU_LOAD_ABORT && loader->phase != LAJU_LOAD_OVER) be_over(loader);
 }
 

@@ -10,7 +10,7 @@
 typedef enum laju_load_order {
   LAJU_LOAD_WAIT,   /* make your connections */
   LAJU_LOAD_GO,     /* begin */
-  LAJU_LOAD_FINISH, /* send nothing more, wait for the replies, end */
+  LAJU_LOAD_FINISH, /* end early: send nothing more, wait for the replies */
   LAJU_LOAD_ABORT,  /* end at once */
 } laju_load_order;
 

@@ -13,7 +13,7 @@
 
 #define LAJU_LOAD_WORDS_MAX 128      /* of a RESP command */
 #define LAJU_LOAD_KEYS_PLACES_MAX 64 /* `{key}` in one request */
-#define LAJU_LOAD_REQUEST_MAX 65536  /* bytes of one request */
+#define LAJU_LOAD_REQUEST_MAX 65536  /* bytes of one request; a pipeline of 1024 is 64 MiB */
 #define LAJU_LOAD_HEADERS_MAX 16
 #define LAJU_LOAD_KEY_DIGITS 12
 
