@@ -95,7 +95,12 @@ static int find_config(const laju_command *command, int argc, char **argv, argum
   const char *value;
   int option;
   for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (option == CONFIG) to->config_path = value;
+    if (option != CONFIG) continue;
+    if (to->config_path != NULL) {
+      laju_command_fail(command, "--config is given twice; allowed: one file");
+      return LAJU_OPTION_BAD;
+    }
+    to->config_path = value;
   }
   return option;
 }

@@ -331,6 +331,7 @@ def test_a_log_that_breaks_off_is_replayed_up_to_there(tmp_path, logs):
     (["--top", "1001", "x"], '--top: "1001" is out of range; allowed: 0 to 1000'),
     (["--rule", "a=1/0s", "x"], "--rule: "),
     (["--memory", "1B", "x"], "--memory: "),
+    (["-c", "a", "-c", "b", "x"], "--config is given twice; allowed: one file"),
     (["--jsn", "x"], 'unknown option "--jsn"; did you mean "--json"?'),
 ])
 def test_a_bad_command_line_says_what_is_allowed(arguments, says):

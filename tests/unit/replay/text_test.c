@@ -70,12 +70,9 @@ static void no_time_is_a_dash(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_terminal_gets_no_control_characters),
-      cmocka_unit_test(a_long_text_is_cut_between_characters),
-      cmocka_unit_test(xml_is_well_formed_whatever_the_bytes),
-      cmocka_unit_test(counts_are_grouped),
-      cmocka_unit_test(a_share_of_nothing_is_a_dash),
-      cmocka_unit_test(no_time_is_a_dash),
+      cmocka_unit_test(a_terminal_gets_no_control_characters), cmocka_unit_test(a_long_text_is_cut_between_characters),
+      cmocka_unit_test(xml_is_well_formed_whatever_the_bytes), cmocka_unit_test(counts_are_grouped),
+      cmocka_unit_test(a_share_of_nothing_is_a_dash),          cmocka_unit_test(no_time_is_a_dash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
