@@ -2,28 +2,22 @@
  *
  *     redis_scripts PORT ROUNDS
  *
- * CONNECTIONS connections in lockstep: a pipeline is written to each, then the replies of each are read. Every operation
+ * WIRE_CONNECTIONS connections in lockstep: a pipeline is written to each, then the replies of each are read. Every operation
  * is measured once a round, in turn, so that a machine that changes its pace changes it for all. "cpu" is the server's own
  * time, which others on the machine disturb least.
  */
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "redis/keys.h"
 #include "redis/script.h"
+#include "wire.h"
 
-#define CONNECTIONS 50
 #define KEYS 10000
 #define DECISIONS 60000 /* of an operation and round */
 #define BATCH 50
 #define ROUNDS_MAX 9
-#define REPLIES_SIZE (1 << 20)
 
 typedef struct operation {
   const char *name;
@@ -34,8 +28,6 @@ typedef struct operation {
   double rates[ROUNDS_MAX], cpus_us[ROUNDS_MAX];
 } operation;
 
-static int sockets[CONNECTIONS], control;
-static char replies[REPLIES_SIZE];
 static laju_rule rules[LAJU_ALGORITHMS];
 static char names[LAJU_ALGORITHMS][KEYS][LAJU_KEYS_NAME_MAX];
 static uint32_t name_lens[LAJU_ALGORITHMS][KEYS];
@@ -46,89 +38,10 @@ static void die(const char *what) {
   exit(1);
 }
 
-static uint64_t random_below(uint64_t bound) {
-  static uint64_t x = 88172645463325252;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return x % bound;
-}
-
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* ---- the wire ---- */
-
-static int connect_to(int port) {
-  int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0) die("connect");
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return fd;
-}
-
-static void send_all(int fd, const char *bytes, size_t len) {
-  while (len > 0) {
-    ssize_t sent = write(fd, bytes, len);
-    if (sent < 0) die("write");
-    bytes += sent;
-    len -= (size_t)sent;
-  }
-}
-
-/* Behind one whole reply, or NULL while bytes are missing. */
-static const char *skip_reply(const char *at, const char *end) {
-  const char *line = memchr(at, '\n', (size_t)(end - at));
-  if (line == NULL) return NULL;
-  long number = strtol(at + 1, NULL, 10);
-  line++;
-  switch (*at) {
-    case '*':
-      for (; number > 0 && line != NULL; number--) line = skip_reply(line, end);
-      return line;
-    case '$':
-      if (number < 0) return line;
-      return end - line < number + 2 ? NULL : line + number + 2;
-    case '-': fprintf(stderr, "%.*s", (int)(line - at), at); exit(1);
-    default: return line;
-  }
-}
-
-static void read_replies(int fd, size_t count) {
-  size_t len = 0;
-  const char *at = replies;
-  while (count > 0) {
-    ssize_t got = read(fd, replies + len, sizeof replies - len);
-    if (got <= 0) die("read");
-    len += (size_t)got;
-    for (const char *next; count > 0 && (next = skip_reply(at, replies + len)) != NULL; count--) at = next;
-  }
-}
-
-static void command(const char *bytes, size_t len) {
-  send_all(control, bytes, len);
-  read_replies(control, 1);
-}
-
-static double number_behind(const char *text) {
-  const char *at = strstr(replies, text);
-  return at != NULL ? strtod(at + strlen(text), NULL) : 0;
-}
-
-static double server_cpu_s(void) {
-  memset(replies, 0, 8192);
-  command("INFO cpu\r\n", 10);
-  return number_behind("used_cpu_user_main_thread:") + number_behind("used_cpu_sys_main_thread:");
-}
-
 /* ---- operations ---- */
 
 static void add_plain(laju_buffer *to, const operation *op, const char *return_1) {
-  size_t k = random_below(KEYS);
+  size_t k = wire_random_below(KEYS);
   if (strcmp(op->name, "INCR") == 0) {
     laju_buffer_add_format(to, "*2\r\n$4\r\nINCR\r\n$9\r\nkey:%05zu\r\n", k);
   } else {
@@ -139,7 +52,7 @@ static void add_plain(laju_buffer *to, const operation *op, const char *return_1
 static void add_call(laju_buffer *to, const operation *op) {
   laju_script_ask asks[BATCH];
   for (size_t i = 0; i < op->batch; i++) {
-    size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - rules), k = random_below(KEYS);
+    size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - rules), k = wire_random_below(KEYS);
     asks[i] = (laju_script_ask){.rule = &rules[r], .name = names[r][k], .name_len = name_lens[r][k], .cost = 1};
   }
   laju_script_call(&script, asks, op->batch, NULL, to);
@@ -160,34 +73,19 @@ static void measure(operation *op, int round, const char *return_1) {
     }
     ends[p + 1] = bytes.len;
   }
-  double cpu_s = server_cpu_s(), start_s = now_s();
-  for (size_t p = 0; p < pipelines; p += CONNECTIONS) {
-    size_t lanes = pipelines - p < CONNECTIONS ? pipelines - p : CONNECTIONS;
-    for (size_t c = 0; c < lanes; c++) send_all(sockets[c], bytes.data + ends[p + c], ends[p + c + 1] - ends[p + c]);
-    for (size_t c = 0; c < lanes; c++) read_replies(sockets[c], op->pipeline);
-  }
-  double took_s = now_s() - start_s, done = (double)(pipelines * op->pipeline * op->batch);
-  op->cpus_us[round] = (server_cpu_s() - cpu_s) / done * 1e6;
+  double cpu_s = wire_server_cpu_s(), start_s = wire_now_s();
+  wire_run(bytes.data, ends, pipelines, op->pipeline);
+  double took_s = wire_now_s() - start_s, done = (double)(pipelines * op->pipeline * op->batch);
+  op->cpus_us[round] = (wire_server_cpu_s() - cpu_s) / done * 1e6;
   op->rates[round] = done / took_s;
   free(ends);
   laju_buffer_deinit(&bytes);
 }
 
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, by_size);
-  return values[count / 2];
-}
-
 /* ---- the run ---- */
 
 static void prepare(int port) {
-  control = connect_to(port);
-  for (size_t c = 0; c < CONNECTIONS; c++) sockets[c] = connect_to(port);
+  wire_open(port);
   laju_keys keys;
   if (laju_keys_init(&keys, "laju", 4) < 0 || laju_script_init(&script) < 0) die("libcrypto");
   for (size_t r = 0; r < LAJU_ALGORITHMS; r++) {
@@ -202,9 +100,8 @@ static void prepare(int port) {
   laju_keys_deinit(&keys);
   laju_buffer load = {0};
   laju_script_load(&load);
-  command(load.data, load.len);
+  wire_command(load.data, load.len);
   laju_buffer_deinit(&load);
-  command("FLUSHALL\r\n", 10);
 }
 
 int main(int argc, char **argv) {
@@ -215,9 +112,8 @@ int main(int argc, char **argv) {
   int rounds = (int)strtol(argv[2], NULL, 10);
   if (rounds < 1 || rounds > ROUNDS_MAX) return 2;
   prepare((int)strtol(argv[1], NULL, 10));
-  command("SCRIPT LOAD \"return 1\"\r\n", 24);
   char return_1[41] = {0};
-  memcpy(return_1, strchr(replies, '\n') + 1, 40);
+  memcpy(return_1, strchr(wire_command("SCRIPT LOAD \"return 1\"\r\n", 24), '\n') + 1, 40);
 
   const laju_rule *token = &rules[LAJU_TOKEN_BUCKET], *fixed = &rules[LAJU_FIXED_WINDOW];
   const laju_rule *counter = &rules[LAJU_SLIDING_WINDOW_COUNTER], *log = &rules[LAJU_SLIDING_WINDOW_LOG];
@@ -240,11 +136,11 @@ int main(int argc, char **argv) {
   for (int round = 0; round < rounds; round++) {
     for (size_t i = 0; i < OPERATIONS; i++) measure(&operations[i], round, return_1);
   }
-  double incr_rate = median(operations[0].rates, rounds), incr_us = median(operations[0].cpus_us, rounds);
+  double incr_rate = wire_median(operations[0].rates, rounds), incr_us = wire_median(operations[0].cpus_us, rounds);
   printf("%-24s %5s %8s %12s %9s %8s %8s\n", "", "batch", "pipeline", "decisions/s", "of INCR", "cpu us", "of INCR");
   for (size_t i = 0; i < OPERATIONS; i++) {
     operation *op = &operations[i];
-    double rate = median(op->rates, rounds), us = median(op->cpus_us, rounds);
+    double rate = wire_median(op->rates, rounds), us = wire_median(op->cpus_us, rounds);
     printf("%-24s %5zu %8zu %12.0f %8.1f%% %8.2f %8.2f\n", op->name, op->batch, op->pipeline, rate,
            100 * rate / incr_rate, us, us / incr_us);
   }

@@ -168,22 +168,26 @@ static void wait_for_address(laju_dial *dial) {
   uv_timer_start(&dial->timer, on_address_timeout, share_us > 0 ? (uint64_t)(share_us + 999) / 1000 : 0, 0);
 }
 
+/* 0: connected; EINPROGRESS: soon; otherwise an error. */
+static int begin_to_connect(laju_dial *dial, const address *to) {
+  dial->fd = open_socket(to);
+  if (dial->fd < 0) return errno;
+  return connect(dial->fd, (const struct sockaddr *)&to->bytes, to->len) == 0 ? 0 : errno;
+}
+
 /* Called from the loop only, and through give_up_address once an address at most. */
 static void try_next(laju_dial *dial) {
-  if (dial->tried == dial->count) {
+  if (dial->tried >= dial->count) {
     fail(dial);
     return;
   }
-  const address *to = current(dial);
-  dial->fd = open_socket(to);
-  if (dial->fd < 0) {
-    give_up_address(dial, strerror(errno));
-  } else if (connect(dial->fd, (const struct sockaddr *)&to->bytes, to->len) == 0) {
+  int error = begin_to_connect(dial, current(dial));
+  if (error == 0) {
     succeed(dial);
-  } else if (errno == EINPROGRESS) {
+  } else if (error == EINPROGRESS) {
     wait_for_address(dial);
   } else {
-    give_up_address(dial, strerror(errno));
+    give_up_address(dial, strerror(error));
   }
 }
 
