@@ -152,7 +152,7 @@ void laju_tls_session_free(laju_tls_session *session) {
 }
 
 static void explain(laju_tls_session *session) {
-  unsigned long error = ERR_peek_last_error();
+  unsigned long error = ERR_peek_error();
   long verified = SSL_get_verify_result(session->ssl);
   const char *reason = error != 0 ? ERR_reason_error_string(error) : strerror(session->error);
   if (verified != X509_V_OK) reason = X509_verify_cert_error_string(verified);

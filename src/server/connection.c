@@ -13,6 +13,7 @@ static void on_gone(uv_handle_t *handle) {
   laju_connection *connection = handle->data;
   laju_connections *all = connection->all;
   laju_buffer_deinit(&connection->input);
+  laju_tls_stream_free(connection->tls);
   free(connection->unsent);
   free(connection);
   all->count--;
@@ -96,6 +97,8 @@ static void start_reading(laju_connection *connection) {
 
 static void linger(laju_connection *connection) {
   uv_os_fd_t fd;
+  laju_connection_end_tls(connection);
+  if (uv_is_closing(&connection->io.handle) || connection->unsent != NULL) return;
   laju_buffer_deinit(&connection->input);
   count_kept(connection);
   if (connection->peer_done || uv_fileno(&connection->io.handle, &fd) < 0 || shutdown(fd, SHUT_WR) < 0) {
@@ -116,7 +119,7 @@ static void give_up(laju_connection *connection) {
 
 static bool is_idle(const laju_connection *connection) {
   return connection->unsent == NULL && !laju_connection_waits(connection) && connection->input.len == 0 &&
-         !laju_connection_codec(connection)->unfinished(connection->codec);
+         !laju_connection_unfinished(connection);
 }
 
 static void await_request(laju_connection *connection) {
@@ -128,7 +131,7 @@ static void await_request(laju_connection *connection) {
     return;
   }
   start_reading(connection);
-  if (laju_connection_codec(connection)->unfinished(connection->codec)) {
+  if (laju_connection_unfinished(connection)) {
     /* Its time runs from its first byte, however the others drip in. */
     if (!connection->timed) set_deadline(connection, LAJU_REQUEST_MS);
     connection->timed = true;
@@ -188,7 +191,11 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer) {
     connection->discarded += (size_t)got;
     if (connection->discarded > LAJU_LINGER_BYTES) laju_connection_close(connection);
   } else {
-    laju_connection_feed(connection, buffer->base, (size_t)got);
+    if (connection->tls != NULL) {
+      laju_connection_decrypt(connection, buffer->base, (size_t)got);
+    } else {
+      laju_connection_feed(connection, buffer->base, (size_t)got);
+    }
     laju_connection_settle(connection);
   }
 }
@@ -211,7 +218,9 @@ static void on_deadline(laju_connection *connection) {
     } else {
       laju_connection_count_and_close(connection, &counters->stuck);
     }
-  } else if (laju_connection_codec(connection)->unfinished(connection->codec)) {
+  } else if (connection->tls != NULL && !laju_tls_stream_is_greeted(connection->tls)) {
+    laju_connection_count_and_close(connection, &counters->slow); /* it would not understand a last word */
+  } else if (laju_connection_unfinished(connection)) {
     laju_count(&counters->slow);
     give_up(connection);
     laju_connection_settle(connection);
@@ -247,7 +256,8 @@ int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *
   *all = (laju_connections){.loop = loop, .service = service, .way = way, .now_us = -1, .on_closed = on_closed};
   all->batch = laju_batch_new();
   all->read_buffer = malloc(LAJU_READ_SIZE);
-  if (all->batch == NULL || all->read_buffer == NULL) {
+  all->plain = malloc(LAJU_READ_SIZE);
+  if (all->batch == NULL || all->read_buffer == NULL || all->plain == NULL) {
     laju_connections_deinit(all);
     return UV_ENOMEM;
   }
@@ -270,6 +280,8 @@ void laju_connections_stop(laju_connections *all) {
 void laju_connections_deinit(laju_connections *all) {
   laju_batch_free(all->batch);
   free(all->read_buffer);
+  free(all->plain);
+  laju_buffer_deinit(&all->cipher);
   laju_buffer_deinit(&all->out);
   laju_outbox_deinit(&all->outbox);
   laju_lot_deinit(&all->lot);
@@ -310,11 +322,15 @@ void laju_connections_open(laju_connections *all, const laju_door *door, int fd)
     laju_connection_close(connection);
     return;
   }
+  if (!laju_connection_open_tls(connection)) {
+    laju_connection_count_and_close(connection, &all->counters.starved);
+    return;
+  }
   laju_connection_settle(connection);
 }
 
 void laju_connections_refuse(laju_connections *all, const laju_door *door, int fd) {
-  void *codec = calloc(1, door->codec->connection_size);
+  void *codec = door->tls == NULL ? calloc(1, door->codec->connection_size) : NULL; /* a greeting would take its time */
   if (codec != NULL) {
     laju_peer peer = laju_door_peer(door, fd);
     door->codec->init(codec, all->service, &peer);

@@ -53,6 +53,7 @@
 typedef struct laju_counters {
   _Atomic uint64_t accepted, refused, accept_errors;
   _Atomic uint64_t idle, slow, stuck, oversized, starved;
+  _Atomic uint64_t broken; /* what came was no TLS, or its certificate did not do */
   _Atomic uint64_t unheld; /* answers that were not held back for as long as they should */
   _Atomic uint64_t cut;    /* connections with a request or replies outstanding when the drain's time was over */
 } laju_counters;
@@ -69,6 +70,8 @@ struct laju_connections {
   laju_batch *batch;
   char *read_buffer;
   laju_buffer out;
+  char *plain;            /* LAJU_READ_SIZE bytes: what TLS has decrypted, */
+  laju_buffer cipher;     /* and what it has encrypted */
   laju_outbox outbox;     /* replies of this turn, which are sent when it ends */
   laju_connection *first; /* all that are not closed */
   size_t count;           /* those whose close has not completed included */

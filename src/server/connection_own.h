@@ -3,6 +3,7 @@
  *   connection.c   coming and going, deadlines, reading, and what comes next
  *   answering.c    bytes into replies: batches, and replies that have to wait
  *   sending.c      replies to the peer
+ *   secure.c       TLS between the wire and all that
  *
  * Any of these calls may close the connection; it stays valid until the loop turns.
  */
@@ -35,6 +36,7 @@ struct laju_connection {
   laju_unsent *unsent;
   laju_parked *parked;    /* a batch that waits for the store, ... */
   laju_held_answer *held; /* ... or an answer that waits its time: while there is one, nothing is parsed */
+  laju_tls_stream *tls;   /* NULL: the bytes are plain */
   bool due;               /* it has waited, and goes out as soon as nothing is unsent */
   size_t kept;            /* its share of all->kept */
   size_t discarded;
@@ -50,6 +52,12 @@ struct laju_connection {
 
 static inline const laju_codec *laju_connection_codec(const laju_connection *connection) {
   return connection->door->codec;
+}
+
+/* Has something begun that must end in time: a request, or the greeting of TLS? */
+static inline bool laju_connection_unfinished(const laju_connection *connection) {
+  if (connection->tls != NULL && !laju_tls_stream_is_greeted(connection->tls)) return true;
+  return laju_connection_codec(connection)->unfinished(connection->codec);
 }
 
 /* Is it waiting for an answer? */
@@ -94,7 +102,24 @@ void laju_connection_flush(laju_connection *connection);
 /* The same at the turn's end, for a connection that goes on afterwards. */
 void laju_connection_flush_late(laju_connection *connection);
 
+/* Writes bytes of the wire. */
+void laju_connection_send_raw(laju_connection *connection, const char *bytes, size_t len);
+
 /* Sends all that is in the outbox. */
 void laju_connections_send_late(laju_connections *all);
+
+/* ---- secure.c ---- */
+
+/* Makes the stream of a connection whose door speaks TLS. False: no memory. */
+bool laju_connection_open_tls(laju_connection *connection);
+
+/* Takes bytes of the wire, and feeds what they hold. */
+void laju_connection_decrypt(laju_connection *connection, const char *bytes, size_t len);
+
+/* Plain bytes into all->cipher. False: the stream is broken, or there is no memory. */
+bool laju_connection_encrypt(laju_connection *connection, const char *bytes, size_t len);
+
+/* Tells the peer that nothing more comes, where it speaks TLS. */
+void laju_connection_end_tls(laju_connection *connection);
 
 #endif

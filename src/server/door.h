@@ -14,6 +14,7 @@
 
 #include "proto/codec.h"
 #include "server/endpoint.h"
+#include "server/tls.h"
 
 #define LAJU_BACKLOG \
   4096 /* connections that wait to be accepted, per socket (net.core.somaxconn is the kernel's bound) */
@@ -24,6 +25,7 @@ typedef struct laju_door {
       idle_ms; /* a connection without a request for this long is closed; 0: never (TCP's keepalive finds the dead) */
   bool local;  /* only this machine can reach it */
   bool is_unix;
+  laju_tls *tls;       /* NULL: it speaks plainly. Set by whoever has opened it, whose it stays */
   bool shared;         /* all workers accept from one socket, which wakes them all */
   laju_endpoint bound; /* the address really bound */
   size_t worker_count;

@@ -102,8 +102,10 @@ static void write_checks(const laju_readings *r, laju_buffer *out) {
 static void write_connections(const laju_readings *r, laju_buffer *out) {
   const laju_counters *c = &r->counters;
   const labelled closed[] = {
-      {"idle", value_of(&c->idle)},           {"slow", value_of(&c->slow)},       {"stuck", value_of(&c->stuck)},
-      {"oversized", value_of(&c->oversized)}, {"starved", value_of(&c->starved)}, {"cut", value_of(&c->cut)},
+      {"idle", value_of(&c->idle)},       {"slow", value_of(&c->slow)},
+      {"stuck", value_of(&c->stuck)},     {"oversized", value_of(&c->oversized)},
+      {"starved", value_of(&c->starved)}, {"tls", value_of(&c->broken)},
+      {"cut", value_of(&c->cut)},
   };
   whole(out, "laju_connections", "gauge", "Connections that are open.", r->connections);
   whole(out, "laju_connections_accepted_total", "counter", "Connections that were let in.", value_of(&c->accepted));

@@ -31,14 +31,25 @@ static void keep_unsent(laju_connection *connection, const char *bytes, size_t l
   connection->unsent = rest;
 }
 
-static void write_out(laju_connection *connection, char *bytes, size_t len) {
-  uv_buf_t buffer = {.base = bytes, .len = len};
+void laju_connection_send_raw(laju_connection *connection, const char *bytes, size_t len) {
+  uv_buf_t buffer = {.base = (char *)(uintptr_t)bytes, .len = len};
   int sent = uv_try_write(&connection->io.stream, &buffer, 1);
   if (sent == UV_EAGAIN) sent = 0;
   if (sent < 0) {
     laju_connection_close(connection);
   } else if ((size_t)sent < len) {
     keep_unsent(connection, bytes + sent, len - (size_t)sent);
+  }
+}
+
+static void write_out(laju_connection *connection, const char *bytes, size_t len) {
+  laju_connections *all = connection->all;
+  if (connection->tls == NULL) {
+    laju_connection_send_raw(connection, bytes, len);
+  } else if (laju_connection_encrypt(connection, bytes, len)) {
+    laju_connection_send_raw(connection, all->cipher.data, all->cipher.len);
+  } else {
+    laju_connection_count_and_close(connection, &all->counters.broken);
   }
 }
 

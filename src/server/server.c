@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "server/certs.h"
 #include "server/cpus.h"
 #include "server/crash.h"
 #include "server/keeper.h"
@@ -43,6 +44,7 @@ typedef struct server {
   laju_terms *terms;
   laju_service service;
   laju_sharing sharing;
+  laju_certs certs;
   laju_door doors[LAJU_DOORS_MAX];
   laju_crew crew;
   size_t workers_wanted;
@@ -157,6 +159,7 @@ static bool publish(laju_reload *reload, laju_terms *fresh, const laju_config *s
 static void close_handles(server *self) {
   laju_keeper_stop(&self->keeper);
   laju_reload_stop(&self->reload);
+  laju_certs_stop(&self->certs);
   uv_close((uv_handle_t *)&self->news, NULL);
   uv_close((uv_handle_t *)&self->signals, NULL);
   uv_close((uv_handle_t *)&self->drain_timer, NULL);
@@ -217,6 +220,7 @@ static void on_signals(uv_poll_t *poll, int status, int events) {
   if (!hung_up) return;
   laju_systemd_tell_reloading();
   laju_reload_now(&self->reload, "SIGHUP");
+  laju_certs_reload(&self->certs);
   laju_systemd_tell_ready();
 }
 
@@ -241,7 +245,7 @@ static uint64_t connections_max(size_t workers) {
 }
 
 /* A socket that the service manager hands over stands in the place of the configuration's address. */
-static int open_door(server *self, const laju_codec *codec, const char *address, uint64_t idle_ms) {
+static int open_door(server *self, const laju_codec *codec, const char *address, uint64_t idle_ms, laju_tls *tls) {
   char why[LAJU_TEXT_SIZE] = "";
   laju_door *door = &self->doors[self->crew.door_count];
   int fd = laju_systemd_socket(codec->name), err;
@@ -255,13 +259,21 @@ static int open_door(server *self, const laju_codec *codec, const char *address,
   }
   if (err < 0) return fail("cannot open a door", why);
   door->idle_ms = idle_ms;
+  if (!door->is_unix) door->tls = tls;
   self->crew.door_count++;
   return 0;
 }
 
+static int read_certs(server *self) {
+  char why[LAJU_TEXT_SIZE];
+  return laju_certs_init(&self->certs, &self->config->tls, why) < 0 ? fail("cannot speak TLS", why) : 0;
+}
+
 static int open_doors(server *self) {
-  if (open_door(self, &laju_http_codec, self->config->listen_http, HTTP_IDLE_MS) < 0) return -1;
-  if (open_door(self, &laju_resp_codec, self->config->listen_resp, 0) < 0) return -1;
+  const laju_config *config = self->config;
+  laju_tls *http = config->tls.http ? self->certs.http : NULL, *resp = config->tls.resp ? self->certs.resp : NULL;
+  if (open_door(self, &laju_http_codec, config->listen_http, HTTP_IDLE_MS, http) < 0) return -1;
+  if (open_door(self, &laju_resp_codec, config->listen_resp, 0, resp) < 0) return -1;
   if (self->crew.door_count == 0) return fail("there is no door to open", "neither listen.http nor listen.resp is set");
   return 0;
 }
@@ -311,6 +323,7 @@ static int init_handles(server *self) {
   self->signals.data = self->news.data = self->drain_timer.data = self->watch_timer.data = self;
   laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
   laju_reload_init(&self->reload, &self->loop, self->source, self->config, self->service.names);
+  laju_certs_start(&self->certs, &self->loop);
   self->reload.publish = publish;
   self->reload.owner = self;
   uv_poll_start(&self->signals, UV_READABLE, on_signals);
@@ -337,11 +350,18 @@ static int start_workers(server *self) {
   return 0;
 }
 
+static const char *scheme_of(const laju_door *door) {
+  bool secure = door->tls != NULL;
+  if (door->is_unix) return "";
+  if (door->codec == &laju_resp_codec) return secure ? "rediss://" : "redis://";
+  return secure ? "https://" : "http://";
+}
+
 static void tell_door(const server *self, const laju_door *door) {
   bool is_http = door->codec == &laju_http_codec;
   char at[LAJU_ENDPOINT_TEXT_SIZE], url[LAJU_ENDPOINT_TEXT_SIZE + 16];
   laju_endpoint_format(&door->bound, at);
-  snprintf(url, sizeof url, "%s%s", door->is_unix ? "" : is_http ? "http://" : "redis://", at);
+  snprintf(url, sizeof url, "%s%s", scheme_of(door), at);
   laju_log(LAJU_LOG_INFO, "listening", door->codec->name, url, NULL);
   if (!is_http && self->terms->resp_password == NULL && !door->local) {
     laju_log(LAJU_LOG_WARN, "this door is open to others and asks for no password: set resp_password", "resp", url,
@@ -402,7 +422,7 @@ static int run(server *self) {
   }
   self->signals_fd = open_signals();
   if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
-  if (make_limiter(self) < 0 || open_doors(self) < 0) return -1;
+  if (make_limiter(self) < 0 || read_certs(self) < 0 || open_doors(self) < 0) return -1;
   int err = laju_sharing_init(&self->sharing, &self->config->store, &self->service, &self->news, self->workers_wanted);
   if (err < 0) return fail("cannot share a store", uv_strerror(err));
   err = init_loop(self);
@@ -441,6 +461,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   free_retired(self);
   laju_terms_free(self->terms);
   if (self->sharing.config != NULL) laju_sharing_deinit(&self->sharing);
+  laju_certs_deinit(&self->certs);
   laju_limiter_free(self->limiter);
   laju_rule_names_free(self->service.names);
   free(self->workers);

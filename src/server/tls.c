@@ -23,7 +23,7 @@ struct laju_tls_stream {
 /* ---- certificates -------------------------------------------------------------------------------------------------- */
 
 static int refuse(char why[LAJU_TEXT_SIZE], const char *what, const char *file) {
-  unsigned long error = ERR_peek_last_error();
+  unsigned long error = ERR_peek_error();
   const char *reason = ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
   snprintf(why, LAJU_TEXT_SIZE, "%s %.140s: %s", what, file, reason != NULL ? reason : "cannot be used");
   ERR_clear_error();

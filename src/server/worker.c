@@ -338,6 +338,7 @@ void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum) {
   add(&sum->stuck, &mine->stuck);
   add(&sum->oversized, &mine->oversized);
   add(&sum->starved, &mine->starved);
+  add(&sum->broken, &mine->broken);
   add(&sum->unheld, &mine->unheld);
   add(&sum->cut, &mine->cut);
 }

@@ -1,0 +1,224 @@
+"""TLS at the doors: real clients, certificates that are wrong, that expire, that change, and clients that stall."""
+
+import os
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from server import PATIENCE_S, Server
+from wire import Http, Resp
+
+
+def openssl(*words, cwd):
+    subprocess.run(["openssl", *map(str, words)], cwd=cwd, check=True, capture_output=True)
+
+
+class Authority:
+    """Signs certificates, as PEM files with their keys in them."""
+
+    def __init__(self, home, name):
+        self.home, self.name = home, name
+        self.cert = home / f"{name}-ca.crt"
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 1,
+                "-subj", f"/CN={name}", "-keyout", f"{name}-ca.key", "-out", self.cert, cwd=home)
+
+    def sign(self, path, common_name, *, days=1):
+        (self.home / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={common_name}",
+                "-keyout", "key", "-out", "request", cwd=self.home)
+        openssl("x509", "-req", "-in", "request", "-CA", self.cert, "-CAkey", f"{self.name}-ca.key", "-CAcreateserial",
+                "-days", days, "-extfile", "names", "-out", "crt", cwd=self.home)
+        aside = self.home / "aside"
+        aside.write_bytes((self.home / "key").read_bytes() + (self.home / "crt").read_bytes())
+        os.rename(aside, path)
+        return path
+
+
+class SecureServer(Server):
+    def __init__(self, authority, tls, **options):
+        super().__init__({"tls": tls, "rules": [{"name": "plenty", "limit": 4_000_000_000, "per": "1h"}]}, **options)
+        self.authority = authority
+
+    def context(self):
+        return ssl.create_default_context(cafile=self.authority.cert)
+
+    def secure(self, client, context=None):
+        client.socket = (context or self.context()).wrap_socket(client.socket, server_hostname="localhost")
+        return client
+
+    def http(self, **options):
+        return self.secure(super().http(**options))
+
+    def resp(self, **options):
+        return self.secure(super().resp(**options))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "ours")
+
+
+@pytest.fixture(scope="module")
+def certificate(authority):
+    return authority.sign(authority.home / "laju.pem", "first")
+
+
+@pytest.fixture(scope="module")
+def secure(authority, certificate):
+    with SecureServer(authority, {"cert": str(certificate)}) as server:
+        yield server
+
+
+def shown_name(server):
+    with server.http() as http:
+        subject = dict(pair for part in http.socket.getpeercert()["subject"] for pair in part)
+        return subject["commonName"]
+
+
+def test_curl_and_redis_cli_speak_to_the_doors(secure, authority, key):
+    url = "https://localhost:%d/v1/check" % secure.http_address[1]
+    curl = ["curl", "-sS", "--max-time", "10", "--cacert", authority.cert, url, "-d", f'{{"rule":"plenty","key":"{key}"}}']
+    assert b'"remaining":3999999999' in subprocess.run(curl, capture_output=True, check=True).stdout
+    cli = ["redis-cli", "--tls", "--cacert", authority.cert, "-p", str(secure.resp_address[1]), "LAJU.CHECK", "plenty", key]
+    assert b"3999999998" in subprocess.run(cli, capture_output=True, check=True, timeout=10).stdout
+    assert "https://" in secure.log() and "rediss://" in secure.log()
+
+
+def test_pipelines_and_large_bodies_pass_whole(secure, key):
+    checks = [{"rule": "plenty", "key": f"{key}-{i}"} for i in range(1000)]
+    with secure.http() as http:
+        for _ in range(3):
+            assert len(http.post("/v1/batch", checks).json) == 1000
+    with secure.resp() as resp:
+        replies = resp.pipeline([["LAJU.CHECK", "plenty", key]] * 5000)
+        assert [r[2] for r in replies] == [4_000_000_000 - 1 - i for i in range(5000)]
+
+
+def test_http_2_is_not_pretended(secure):
+    context = secure.context()
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with secure.secure(Http(secure.http_address), context) as http:
+        assert http.socket.selected_alpn_protocol() == "http/1.1"
+
+
+@pytest.mark.parametrize("wrong", ["another authority", "another name", "expired"])
+def test_a_client_that_looks_does_not_take_a_wrong_certificate(authority, secure, wrong, tmp_path):
+    """What laju shows is what its files hold; that clients can tell is TLS' work, and seen here to be done."""
+    if wrong == "expired":
+        stale = authority.sign(tmp_path / "expired.pem", "expired", days=-1)
+        with Server({"tls": {"cert": str(stale), "doors": ["resp"]}}) as server:
+            context = ssl.create_default_context(cafile=authority.cert)
+            with pytest.raises(ssl.SSLCertVerificationError, match="expired"):
+                context.wrap_socket(socket.create_connection(server.resp_address), server_hostname="localhost")
+        return
+    context = ssl.create_default_context(
+        cafile=Authority(tmp_path, "theirs").cert if wrong == "another authority" else authority.cert)
+    name = "example.com" if wrong == "another name" else "localhost"
+    with pytest.raises(ssl.SSLCertVerificationError):
+        context.wrap_socket(socket.create_connection(secure.http_address), server_hostname=name)
+    assert secure.answers()
+
+
+@pytest.mark.parametrize("tls, why", [
+    ({"cert": "none.pem"}, "none.pem: No such file"),
+    ({"cert": "{good}", "key": "{other}"}, "key values mismatch"),
+    ({"cert": "{text}"}, "no start line"),
+])
+def test_files_that_do_not_do_are_told_at_the_start(authority, certificate, tmp_path, tls, why):
+    text = tmp_path / "text"
+    text.write_text("no certificate")
+    names = {"good": certificate, "other": authority.sign(tmp_path / "other.pem", "other"), "text": text}
+    server = Server({"tls": {k: v.format(**names) for k, v in tls.items()}}).launch()
+    assert server.wait() == 1
+    assert why in server.log()
+
+
+def test_certificates_are_swapped_under_load(authority, tmp_path, key):
+    path = authority.sign(tmp_path / "laju.pem", "first")
+    with SecureServer(authority, {"cert": str(path)}) as server:
+        assert shown_name(server) == "first"
+        failures, answered, stop = [], [0], threading.Event()
+
+        def client():
+            try:
+                while not stop.is_set():
+                    with server.http() as http:
+                        for _ in range(5):
+                            assert http.check("plenty", key).json["allowed"]
+                            answered[0] += 1
+            except Exception as e:  # the thread's end must be seen
+                failures.append(repr(e))
+
+        threads = [threading.Thread(target=client) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        lasting = server.http()
+        try:
+            path.write_text("half written")
+            deadline = time.monotonic() + PATIENCE_S
+            while "cannot be used" not in server.log() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert shown_name(server) == "first"
+            authority.sign(path, "second")
+            while shown_name(server) != "second" and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert shown_name(server) == "second"
+            assert lasting.check("plenty", key).json["allowed"]  # who was there before goes on
+        finally:
+            lasting.close()
+            stop.set()
+            for thread in threads:
+                thread.join()
+        assert failures == []
+        assert answered[0] > 0
+
+
+def test_clients_show_a_certificate_where_one_is_asked_for(authority, certificate, tmp_path):
+    theirs = Authority(tmp_path, "clients")
+    good, stranger = theirs.sign(tmp_path / "good.pem", "client"), authority.sign(tmp_path / "stranger.pem", "client")
+    tls = {"cert": str(certificate), "client_ca": str(theirs.cert), "doors": ["resp"]}
+    with Server({"tls": tls}) as server:
+        assert server.answers()  # HTTP is not among the doors
+        for shown, admitted in ((good, True), (stranger, False), (None, False)):
+            context = ssl.create_default_context(cafile=authority.cert)
+            if shown:
+                context.load_cert_chain(shown)
+            try:
+                client = Resp(server.resp_address)
+                client.socket = context.wrap_socket(client.socket, server_hostname="localhost")
+                assert client.call("PING") == "PONG"
+                assert admitted
+            except (ssl.SSLError, EOFError, ConnectionResetError, BrokenPipeError):
+                assert not admitted
+
+
+def test_what_is_no_tls_is_parted_from(secure):
+    for words in (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"*1\r\n$4\r\nPING\r\n", b"\x16\x03\x01\xff\xff" + b"x" * 70000):
+        with socket.create_connection(secure.http_address, PATIENCE_S) as s:
+            try:
+                s.sendall(words)
+                while s.recv(65536):
+                    pass
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+    assert secure.answers()
+
+
+@pytest.mark.plain_only  # ten seconds once will do
+def test_a_client_that_stalls_in_the_greeting_is_closed_and_holds_up_nobody(secure, key):
+    began = time.monotonic()
+    stalling = [socket.create_connection(secure.http_address, PATIENCE_S) for _ in range(50)]
+    for i, s in enumerate(stalling):
+        s.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[:1 + i % 9])
+    with secure.http() as http:
+        assert http.check("plenty", key).json["allowed"]
+    assert time.monotonic() - began < 5
+    for s in stalling:
+        s.settimeout(PATIENCE_S)
+        assert s.recv(1) == b""
+        s.close()
+    assert 8 < time.monotonic() - began < PATIENCE_S
