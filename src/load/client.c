@@ -95,7 +95,7 @@ void laju_load_client_send(laju_load_client *client, unsigned count) {
   for (unsigned i = 0; i < count && request->place_count > 0; i++) {
     char *one = all->sending + i * request->bytes.len;
     for (size_t k = 0; k < request->place_count; k++) {
-      laju_load_key_write(one + request->places[k], laju_load_keys_next(&all->keys));
+      laju_load_key_write(one + request->places[k], laju_load_keys_next(&all->keys), all->keys.digits);
     }
   }
   put_out(client, all->sending, count * request->bytes.len);

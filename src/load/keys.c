@@ -27,7 +27,8 @@ static double end_of(double an_area, double skew) {
 }
 
 void laju_load_keys_init(laju_load_keys *keys, uint64_t count, double skew, uint64_t seed) {
-  *keys = (laju_load_keys){.state = seed, .count = count, .skew = skew};
+  *keys = (laju_load_keys){.state = seed, .count = count, .skew = skew, .digits = 1};
+  for (uint64_t rest = (count - 1) / 10; rest > 0; rest /= 10) keys->digits++;
   if (skew <= 0) return;
   keys->first = area(1.5, skew) - 1;
   keys->last = area((double)count + 0.5, skew);

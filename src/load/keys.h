@@ -11,7 +11,8 @@
 typedef struct laju_load_keys {
   uint64_t state; /* of the random numbers */
   uint64_t count;
-  double skew; /* 0: uniform */
+  unsigned digits; /* of the greatest key */
+  double skew;     /* 0: uniform */
   double first, last, certain;
 } laju_load_keys;
 

@@ -97,25 +97,40 @@ static void hold(laju_load_resp *resp, const char *bytes, size_t len) {
   resp->held_len += len;
 }
 
+/* Most lines of decisions: an integer behind the one that decided, and not the last. Anything else is looked at. */
+static bool is_passed_over(const laju_load_resp *resp, const char *line, size_t len) {
+  return resp->left > 1 && resp->held_len == 0 && resp->verdict != LAJU_LOAD_UNDECIDED && len > 1 && line[0] == ':' &&
+         line[len - 1] == '\r';
+}
+
+static size_t skip_bulk(laju_load_reader *reader, size_t len) {
+  laju_load_resp *resp = &reader->resp;
+  size_t gone = len < resp->bulk ? len : (size_t)resp->bulk;
+  resp->bulk -= gone;
+  if (resp->bulk == 0) end_value(reader);
+  return gone;
+}
+
 int laju_load_resp_feed(laju_load_reader *reader, const char *bytes, size_t len) {
   laju_load_resp *resp = &reader->resp;
   const char *at = bytes, *end = bytes + len;
   while (at < end) {
     if (resp->bulk > 0) {
-      size_t gone = (size_t)(end - at) < resp->bulk ? (size_t)(end - at) : (size_t)resp->bulk;
-      at += gone;
-      resp->bulk -= gone;
-      if (resp->bulk == 0) end_value(reader);
+      at += skip_bulk(reader, (size_t)(end - at));
       continue;
     }
-    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *line = at, *line_end = memchr(at, '\n', (size_t)(end - at));
     size_t part = (size_t)((line_end != NULL ? line_end : end) - at);
-    if (line_end == NULL || resp->held_len > 0) hold(resp, at, part);
+    if (line_end == NULL || resp->held_len > 0) hold(resp, line, part);
     if (line_end == NULL) return 0;
-    int error = resp->held_len > 0 ? take_line(reader, resp->held, resp->held_len) : take_line(reader, at, part);
+    at = line_end + 1;
+    if (is_passed_over(resp, line, part)) {
+      resp->left--;
+      continue;
+    }
+    int error = resp->held_len > 0 ? take_line(reader, resp->held, resp->held_len) : take_line(reader, line, part);
     if (error < 0) return -1;
     resp->held_len = 0;
-    at = line_end + 1;
   }
   return 0;
 }

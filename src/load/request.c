@@ -235,8 +235,8 @@ void laju_load_request_deinit(laju_load_request *request) {
   laju_buffer_deinit(&request->command);
 }
 
-void laju_load_key_write(char *to, uint64_t number) {
-  for (size_t i = LAJU_LOAD_KEY_DIGITS; i > 0; i--) {
+void laju_load_key_write(char *to, uint64_t number, unsigned digits) {
+  for (unsigned i = LAJU_LOAD_KEY_DIGITS; i > LAJU_LOAD_KEY_DIGITS - digits; i--) {
     to[i - 1] = (char)('0' + number % 10);
     number /= 10;
   }

@@ -38,7 +38,7 @@ int laju_load_request_init(laju_load_request *out, const laju_load_door *door, c
                            char why[LAJU_TEXT_SIZE]);
 void laju_load_request_deinit(laju_load_request *request);
 
-/* Writes the digits of `number` (below 10^12) over those at `to`. */
-void laju_load_key_write(char *to, uint64_t number);
+/* Writes the last `digits` digits of `number` over those of a key at `to`; the ones before them stay. */
+void laju_load_key_write(char *to, uint64_t number, unsigned digits);
 
 #endif

@@ -71,6 +71,17 @@ static void a_billion_keys_need_no_memory(void **unused) {
   comes_as_often_as(seen[0], 0);
 }
 
+static void as_many_digits_as_the_greatest_key_has(void **unused) {
+  (void)unused;
+  static const uint64_t counts[] = {1, 10, 11, 10000, 10001, LAJU_LOAD_KEYS_MAX};
+  static const unsigned digits[] = {1, 1, 2, 4, 5, 9};
+  for (size_t i = 0; i < 6; i++) {
+    laju_load_keys keys;
+    laju_load_keys_init(&keys, counts[i], 0, 1);
+    assert_int_equal(keys.digits, digits[i]);
+  }
+}
+
 static void equal_seeds_give_equal_keys_and_others_others(void **unused) {
   (void)unused;
   laju_load_keys a, b, c;
@@ -92,6 +103,7 @@ int main(void) {
       cmocka_unit_test(with_a_skew_they_come_by_zipfs_law),
       cmocka_unit_test(a_single_key_is_always_the_same),
       cmocka_unit_test(a_billion_keys_need_no_memory),
+      cmocka_unit_test(as_many_digits_as_the_greatest_key_has),
       cmocka_unit_test(equal_seeds_give_equal_keys_and_others_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

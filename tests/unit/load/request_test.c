@@ -136,10 +136,12 @@ static void as_many_words_and_keys_as_are_allowed_and_no_more(void **unused) {
 static void a_key_has_twelve_digits(void **unused) {
   (void)unused;
   char digits[13] = "xxxxxxxxxxxx";
-  laju_load_key_write(digits, 42);
+  laju_load_key_write(digits, 42, 12);
   assert_string_equal(digits, "000000000042");
-  laju_load_key_write(digits, UINT64_C(999999999999));
+  laju_load_key_write(digits, UINT64_C(999999999999), 12);
   assert_string_equal(digits, "999999999999");
+  laju_load_key_write(digits, 7, 3);
+  assert_string_equal(digits, "999999999007");
 }
 
 int main(void) {
