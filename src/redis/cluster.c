@@ -2,7 +2,8 @@
  * needed.
  *
  * The map is asked for again when something says that it is wrong (MOVED, CLUSTERDOWN, a connection lost), at most every
- * REFRESH_GAP_MS and one at a time, of one node after another; and every REFRESH_IDLE_MS, so that what nobody told is found. A
+ * REFRESH_GAP_MS and one at a time, of one node after another; more seldom while it says the same again and again, for a server
+ * may be away for long and the map of many is large; and every REFRESH_IDLE_MS, so that what nobody told is found. A
  * server that two maps in a row do not name, and no redirection meanwhile, is forgotten. Seeds are servers like others: they come
  * back when nobody else can be asked.
  */
@@ -14,6 +15,7 @@
 #include "redis/slot_map.h"
 
 #define REFRESH_GAP_MS 100
+#define REFRESH_GAP_MAX_MS 500
 #define REFRESH_IDLE_MS 10000
 
 #define ASK_SHARDS "*2\r\n$7\r\nCLUSTER\r\n$6\r\nSHARDS\r\n"
@@ -28,7 +30,7 @@ typedef struct cluster {
   uv_timer_t timer; /* the next question */
   laju_link_command question;
   laju_store_place asked; /* who it went to */
-  uint64_t asked_ms;
+  uint64_t asked_ms, gap_ms;
   size_t turn;      /* whom to ask next */
   bool asking;      /* it is under way */
   bool wanted;      /* a map newer than the one that is under way */
@@ -91,7 +93,7 @@ static void refresh_in(cluster *c, uint64_t ms) {
 
 static void refresh_soon(cluster *c) {
   uint64_t since = uv_now(c->servers->shared.loop) - c->asked_ms;
-  refresh_in(c, since >= REFRESH_GAP_MS ? 0 : REFRESH_GAP_MS - since);
+  refresh_in(c, since >= c->gap_ms ? 0 : c->gap_ms - since);
 }
 
 static void want_map(cluster *c) {
@@ -101,6 +103,8 @@ static void want_map(cluster *c) {
 }
 
 static void take_map(cluster *c, const laju_slot_map *map) {
+  c->gap_ms = laju_slot_map_equal(&c->map, map) ? 2 * c->gap_ms : REFRESH_GAP_MS;
+  if (c->gap_ms > REFRESH_GAP_MAX_MS) c->gap_ms = REFRESH_GAP_MAX_MS;
   laju_slot_map_deinit(&c->map);
   c->map = *map;
   c->loads++;
@@ -190,6 +194,7 @@ static int open_cluster(laju_servers *servers) {
   if (c == NULL) return LAJU_ERR_MEMORY;
   c->servers = servers;
   c->uses = 1;
+  c->gap_ms = REFRESH_GAP_MS;
   c->turn = (size_t)servers->shared.random;
   laju_slot_map_init(&c->map);
   uv_timer_init(servers->shared.loop, &c->timer);
@@ -239,6 +244,7 @@ static laju_redirect follow(cluster *c, laju_server *server, laju_refusal *refus
   if (refusal->to.host[0] == '\0') memcpy(refusal->to.host, server->place.host, sizeof refusal->to.host);
   laju_server *to = known_or_new(c, &refusal->to);
   if (refusal->kind == LAJU_REFUSAL_ASK) return (laju_redirect){.to = to, .asking = true};
+  c->gap_ms = REFRESH_GAP_MS;
   int index = to != NULL ? laju_slot_map_move(&c->map, refusal->slot, &refusal->to) : -1;
   if (index >= 0) c->serving[index] = to;
   want_map(c);

@@ -23,6 +23,22 @@ bool laju_slot_place_equal(const laju_store_place *a, const laju_store_place *b)
   return a->port == b->port && strcmp(a->host, b->host) == 0;
 }
 
+/* Places may stand in another order; neighbours in a range are the same pair. */
+bool laju_slot_map_equal(const laju_slot_map *a, const laju_slot_map *b) {
+  uint16_t last_a = LAJU_SLOT_NOBODY, last_b = LAJU_SLOT_NOBODY;
+  for (size_t i = 0; i < LAJU_SLOTS; i++) {
+    if (a->of[i] == last_a && b->of[i] == last_b) continue;
+    last_a = a->of[i];
+    last_b = b->of[i];
+    if (last_a == LAJU_SLOT_NOBODY || last_b == LAJU_SLOT_NOBODY) {
+      if (last_a != last_b) return false;
+    } else if (!laju_slot_place_equal(&a->places[last_a], &b->places[last_b])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool grow(laju_slot_map *map) {
   size_t cap = map->cap == 0 ? PLACES_FIRST : 2 * map->cap;
   laju_store_place *places = realloc(map->places, cap * sizeof *places);

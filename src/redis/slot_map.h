@@ -34,6 +34,9 @@ int laju_slot_map_read(laju_slot_map *out, const redisReply *reply, const laju_s
 /* One slot has moved. The index of its place, which may be new (the last); -1 where there is no room for one more. */
 int laju_slot_map_move(laju_slot_map *map, uint16_t slot, const laju_store_place *to);
 
+/* Does everybody serve the same in both? */
+bool laju_slot_map_equal(const laju_slot_map *a, const laju_slot_map *b);
+
 bool laju_slot_place_equal(const laju_store_place *a, const laju_store_place *b);
 
 #endif

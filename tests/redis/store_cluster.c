@@ -69,6 +69,32 @@ static void one_seed_is_enough_for_checks_in_all_slots(void **unused) {
   load_assert_exact();
 }
 
+static void forbid(const char *rights) {
+  for (size_t i = 0; i < nodes.count; i++) {
+    freeReplyObject(redis_command(&nodes.nodes[i].server, "ACL SETUSER default %s", rights));
+  }
+}
+
+/* Seeds in turn: one where nobody is, then one that does not know CLUSTER SHARDS. */
+static void a_seed_may_be_gone_and_servers_may_know_slots_alone(void **unused) {
+  (void)unused;
+  forbid("-cluster|shards");
+  laju_store_options options = options_of("redis+cluster://127.0.0.1:1,127.0.0.1");
+  options.url.places[1].port = nodes.nodes[4].port; /* a replica */
+  load_clear();
+  open_and_wait(options);
+  assert_true(COMES_TRUE(loop, counters->servers_up == 1));
+  let_pass(loop, 250); /* the map is asked for again after 100 ms */
+  uint64_t before = counters->redirects;
+  load_start();
+  load_run(5);
+  load_stop();
+  assert_int_equal(load.failed, 0);
+  assert_int_equal(counters->redirects, before);
+  load_assert_exact();
+  forbid("+cluster|shards");
+}
+
 /* Two keys, together; the one may be taken once. */
 static void a_request_in_one_slot_is_decided_as_one(void **unused) {
   (void)unused;
@@ -220,6 +246,7 @@ static void a_primary_that_dies_is_followed_by_its_replica_and_checks_are_exact_
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(one_seed_is_enough_for_checks_in_all_slots, open_patient, close_and_flush),
+      cmocka_unit_test_teardown(a_seed_may_be_gone_and_servers_may_know_slots_alone, close_and_flush),
       cmocka_unit_test_setup_teardown(a_request_in_one_slot_is_decided_as_one, open_patient, close_and_flush),
       cmocka_unit_test_setup_teardown(a_request_in_two_slots_is_split_and_charges_nothing, open_patient,
                                       close_and_flush),

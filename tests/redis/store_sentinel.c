@@ -179,11 +179,47 @@ static void a_failover_admits_again_at_most_what_was_lost(void **unused) {
   close_store();
 }
 
+/* The password is for the primary; a sentinel is told it if it asks. */
+static void a_sentinel_that_wants_the_password_gets_it(void **unused) {
+  (void)unused;
+  redis_server locked;
+  char port[8];
+  sentinel_process guarded;
+  uint16_t number = port_take();
+  snprintf(port, sizeof port, "%u", number);
+  redis_start_with(&locked, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
+  freeReplyObject(redis_command(&locked, "CONFIG SET requirepass word"));
+  sentinel_start(&guarded, number, 1, "requirepass word\nsentinel auth-pass primary word");
+
+  laju_store_options options = options_of("redis+sentinel://:word@localhost/primary");
+  options.url.places[0].port = guarded.port;
+  open_and_wait(options);
+  errand e;
+  assert_int_equal(check(&e, &load.rule, "laju:{x}:x", 1), LAJU_STORE_ANSWERED);
+  assert_int_equal(redis_integer(&locked, "DBSIZE"), 1);
+  close_store();
+  sentinel_stop(&guarded);
+  redis_stop(&locked);
+}
+
+static void it_is_told_why_there_is_no_primary(void **unused) {
+  (void)unused;
+  laju_store_options options = options_of("redis+sentinel://localhost/other");
+  options.url.places[0].port = sentinel.port;
+  open_store(options);
+  WAIT_FOR(strstr(laju_store_why(the_store), "knows no primary of that name") != NULL);
+  errand e;
+  assert_int_equal(check(&e, &load.rule, "laju:{x}:x", 1), LAJU_STORE_FAILED);
+  close_store();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_primary_is_found),
       cmocka_unit_test(a_primary_that_moves_is_followed_and_a_sentinel_that_is_behind_is_not),
       cmocka_unit_test(a_failover_admits_again_at_most_what_was_lost),
+      cmocka_unit_test(a_sentinel_that_wants_the_password_gets_it),
+      cmocka_unit_test(it_is_told_why_there_is_no_primary),
   };
   return cmocka_run_group_tests(tests, start_all, stop_all);
 }

@@ -187,6 +187,24 @@ static void a_slot_can_move_alone(void **unused) {
   assert_served(79, "a", 7000);
 }
 
+static void maps_are_equal_where_the_same_serve_the_same(void **unused) {
+  (void)unused;
+  static const laju_store_place a = {.host = "a", .port = 1}, b = {.host = "b", .port = 1};
+  laju_slot_map other;
+  laju_slot_map_init(&other);
+  assert_true(laju_slot_map_equal(&map, &other));
+  laju_slot_map_move(&map, 1, &a);
+  assert_false(laju_slot_map_equal(&map, &other));
+  assert_false(laju_slot_map_equal(&other, &map));
+  laju_slot_map_move(&other, 2, &b);
+  laju_slot_map_move(&other, 1, &a);
+  laju_slot_map_move(&map, 2, &b);
+  assert_true(laju_slot_map_equal(&map, &other)); /* told in another order */
+  laju_slot_map_move(&other, 2, &a);
+  assert_false(laju_slot_map_equal(&map, &other));
+  laju_slot_map_deinit(&other);
+}
+
 static void there_are_at_most_a_thousand_places(void **unused) {
   (void)unused;
   laju_store_place place = {.host = "h"};
@@ -212,6 +230,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(slots_tell_one_range_after_another, fresh, over),
       cmocka_unit_test_setup_teardown(what_is_no_map_leaves_the_old_one, fresh, over),
       cmocka_unit_test_setup_teardown(a_slot_can_move_alone, fresh, over),
+      cmocka_unit_test_setup_teardown(maps_are_equal_where_the_same_serve_the_same, fresh, over),
       cmocka_unit_test_setup_teardown(there_are_at_most_a_thousand_places, fresh, over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
