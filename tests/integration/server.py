@@ -81,9 +81,12 @@ class Server:
 
     # ---- life ----
 
+    def write_config(self):
+        self.config_path.write_text(json.dumps(self.settings, indent=1))
+
     def launch(self):
         """Starts the process and does not wait."""
-        self.config_path.write_text(json.dumps(self.settings, indent=1))
+        self.write_config()
         command = [BINARY, "serve", "--config", str(self.config_path), *self.arguments]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home,
