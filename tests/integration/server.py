@@ -1,5 +1,6 @@
 """A real `laju serve`, started for a test and stopped by its process id."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -25,6 +26,22 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+port_numbers = itertools.count(os.getpid())
+
+
+def lasting_port():
+    """A port for who goes away and comes back: the kernel gives it to no connection that is made meanwhile."""
+    for port in (26000 + number % 1000 for number in itertools.islice(port_numbers, 1000)):
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+    raise AssertionError("no port is free")
 
 
 def run_laju(*arguments, timeout=PATIENCE_S, **options):
