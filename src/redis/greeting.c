@@ -3,15 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "redis/resp_out.h"
 #include "redis/script.h"
 
 enum { AUTH, SELECT, SET_NAME, SCRIPT_LOAD, PING };
 
 static const char *const names[] = {"AUTH", "SELECT", "CLIENT SETNAME", "SCRIPT LOAD", "PING"};
-
-static void add_bulk(laju_buffer *to, const char *text) {
-  laju_buffer_add_format(to, "$%zu\r\n%s\r\n", strlen(text), text);
-}
 
 static void add_step(laju_greeting *greeting, unsigned char step) {
   greeting->steps[greeting->count++] = step;
@@ -22,15 +19,13 @@ void laju_greeting_begin(laju_greeting *greeting, const laju_link_options *optio
   if (options->password != NULL && *options->password != '\0') {
     bool has_user = options->user != NULL && *options->user != '\0';
     laju_buffer_add_text(to, has_user ? "*3\r\n$4\r\nAUTH\r\n" : "*2\r\n$4\r\nAUTH\r\n");
-    if (has_user) add_bulk(to, options->user);
-    add_bulk(to, options->password);
+    if (has_user) laju_resp_out_bulk(to, options->user, strlen(options->user));
+    laju_resp_out_bulk(to, options->password, strlen(options->password));
     add_step(greeting, AUTH);
   }
   if (options->database > 0) {
-    char number[16];
-    snprintf(number, sizeof number, "%u", (unsigned)options->database);
     laju_buffer_add_text(to, "*2\r\n$6\r\nSELECT\r\n");
-    add_bulk(to, number);
+    laju_resp_out_int(to, options->database);
     add_step(greeting, SELECT);
   }
   laju_buffer_add_text(to, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$4\r\nlaju\r\n");

@@ -55,9 +55,10 @@ struct laju_link {
   unsigned tries; /* in a row */
 
   laju_pipeline pipeline;
-  bool stuck;   /* the socket takes no more for now */
-  bool broken;  /* nor ever: it is lost in a moment */
-  size_t retry; /* TLS: bytes that it has taken over and not written */
+  bool stuck;                     /* the socket takes no more for now */
+  bool broken;                    /* nor ever: it is lost in a moment */
+  char error[LAJU_LINK_WHY_SIZE]; /* the first among the replies to the first command, so far; "": none */
+  size_t retry;                   /* TLS: bytes that it has taken over and not written */
 
   unsigned open; /* handles, dials */
   void (*closed)(void *context);
@@ -137,6 +138,7 @@ static void cut(laju_link *link, state next) {
   hang_up(link);
   link->stuck = link->broken = false;
   link->retry = 0;
+  link->error[0] = '\0';
   laju_pipeline_cut(&link->pipeline);
 }
 
@@ -258,12 +260,27 @@ static void take_greeting(laju_link *link, const redisReply *reply) {
   }
 }
 
+/* Of several replies the first error is the cause of what follows: EXEC tells only that there was one. */
+static void take_answer(laju_link *link, const redisReply *reply) {
+  laju_link_command *command = laju_pipeline_take(&link->pipeline);
+  if (link->error[0] != '\0' && command != NULL) {
+    char text[LAJU_LINK_WHY_SIZE];
+    memcpy(text, link->error, sizeof text);
+    link->error[0] = '\0';
+    command->done(command, LAJU_LINK_REPLIED,
+                  &(redisReply){.type = REDIS_REPLY_ERROR, .str = text, .len = strlen(text)});
+  } else if (command != NULL) {
+    command->done(command, LAJU_LINK_REPLIED, reply);
+  } else if (reply->type == REDIS_REPLY_ERROR && link->error[0] == '\0') {
+    snprintf(link->error, sizeof link->error, "%s", reply->str);
+  }
+}
+
 static void take_reply(laju_link *link, const redisReply *reply) {
   if (link->state == GREETING) {
     take_greeting(link, reply);
   } else if (link->pipeline.first != NULL) {
-    laju_link_command *command = laju_pipeline_take(&link->pipeline);
-    if (command != NULL) command->done(command, LAJU_LINK_REPLIED, reply);
+    take_answer(link, reply);
   } else if (link->events->on_push != NULL) {
     link->events->on_push(link->owner, link, reply);
   } else {

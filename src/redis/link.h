@@ -82,7 +82,8 @@ typedef struct laju_link_command laju_link_command;
 struct laju_link_command {
   void (*done)(laju_link_command *command, laju_link_fate fate, const redisReply *reply);
   int64_t deadline_us; /* on uv_hrtime's clock; INT64_MAX: none */
-  uint32_t replies;    /* how many it brings, at least 1 (ASKING and the command behind it: 2); `done` gets the last */
+  uint32_t
+      replies; /* how many it brings, at least 1 (MULTI to EXEC: many); `done` gets the last, or the first that is an error */
   /* the link's own */
   uint32_t awaited;
   uint64_t start, end; /* in the stream of bytes sent */

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "core/decide.h"
 #include "core/rule.h"
+#include "redis/resp_out.h"
 #include "redis/script_text.h"
 
 /* A record of scripts/call.lua, and what its flags mean. */
@@ -35,31 +36,11 @@ int laju_script_init(laju_script *out) {
 
 /* ---- commands ---- */
 
-static void add_bulk_head(laju_buffer *to, char kind, size_t len) {
-  char *at = laju_buffer_reserve(to, 24);
-  if (at == NULL) return;
-  at[0] = kind;
-  size_t digits = laju_decimal(at + 1, (int64_t)len);
-  memcpy(at + 1 + digits, "\r\n", 2);
-  to->len += digits + 3;
-}
-
-static void add_bulk(laju_buffer *to, const char *bytes, size_t len) {
-  add_bulk_head(to, '$', len);
-  laju_buffer_add(to, bytes, len);
-  laju_buffer_add(to, "\r\n", 2);
-}
-
-static void add_bulk_int(laju_buffer *to, int64_t value) {
-  char digits[20];
-  add_bulk(to, digits, laju_decimal(digits, value));
-}
-
 void laju_script_load(laju_buffer *to) {
-  add_bulk_head(to, '*', 3);
-  add_bulk(to, "SCRIPT", 6);
-  add_bulk(to, "LOAD", 4);
-  add_bulk(to, laju_script_text, laju_script_text_len);
+  laju_resp_out_head(to, '*', 3);
+  laju_resp_out_bulk(to, "SCRIPT", 6);
+  laju_resp_out_bulk(to, "LOAD", 4);
+  laju_resp_out_bulk(to, laju_script_text, laju_script_text_len);
 }
 
 static bool same_record(const laju_script_ask *a, const laju_script_ask *b) {
@@ -104,7 +85,7 @@ static void put_record(char *to, const laju_script_ask *ask, size_t run, bool re
 
 static void add_records(laju_buffer *to, const laju_script_ask *asks, size_t count) {
   size_t size = RECORD_SIZE * count_records(asks, count);
-  add_bulk_head(to, '$', size);
+  laju_resp_out_head(to, '$', size);
   char *at = laju_buffer_reserve(to, size + 2);
   if (at == NULL) return;
   bool read_at_once = count > 1 && all_small(asks, count);
@@ -119,14 +100,14 @@ static void add_records(laju_buffer *to, const laju_script_ask *asks, size_t cou
 void laju_script_call(const laju_script *script, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to) {
   bool pin_time = pin != NULL, pin_life = pin_time && pin->px_ms > 0;
-  add_bulk_head(to, '*', 4 + count + pin_time + pin_life);
-  add_bulk(to, "EVALSHA", 7);
-  add_bulk(to, script->sha1, 40);
-  add_bulk_int(to, (int64_t)count);
-  for (size_t i = 0; i < count; i++) add_bulk(to, asks[i].name, asks[i].name_len);
+  laju_resp_out_head(to, '*', 4 + count + pin_time + pin_life);
+  laju_resp_out_bulk(to, "EVALSHA", 7);
+  laju_resp_out_bulk(to, script->sha1, 40);
+  laju_resp_out_int(to, (int64_t)count);
+  for (size_t i = 0; i < count; i++) laju_resp_out_bulk(to, asks[i].name, asks[i].name_len);
   add_records(to, asks, count);
-  if (pin_time) add_bulk_int(to, pin->now_us);
-  if (pin_life) add_bulk_int(to, pin->px_ms);
+  if (pin_time) laju_resp_out_int(to, pin->now_us);
+  if (pin_life) laju_resp_out_int(to, pin->px_ms);
 }
 
 /* ---- replies ---- */

@@ -33,9 +33,11 @@ typedef struct laju_server {
   laju_breaker breaker;
   laju_pieces queue;                   /* waits to be sent */
   struct laju_parcel *oldest, *newest; /* sent, and neither answered nor late */
-  laju_link_command loading;           /* SCRIPT LOAD, after NOSCRIPT */
-  laju_link_command probe;             /* PING, while the breaker is open and nobody asks */
-  bool is_loading, is_probing;
+  laju_link_command preparing; /* SCRIPT LOAD after NOSCRIPT, or TIME before transactions: the queue waits for it */
+  laju_link_command probe;     /* PING, while the breaker is open and nobody asks */
+  bool is_preparing, is_probing;
+  bool knows_time;
+  int64_t ahead_us; /* its clock, of ours, as laju_store_now_us tells it */
   int64_t asked_us; /* when something was sent last */
 } laju_server;
 

@@ -119,7 +119,8 @@ struct laju_store_command {
   size_t len;
   const char *key; /* which decides the server in a cluster */
   size_t key_len;
-  uint32_t replies; /* how many it brings (MULTI to EXEC brings several); `done` gets the last. 0 is 1 */
+  uint32_t
+      replies; /* how many it brings (MULTI to EXEC brings several); `done` gets the last, or the first error. 0 is 1 */
   void (*done)(laju_store_command *command, const redisReply *reply); /* NULL: no answer within the timeout */
   /* the store's own */
   uint64_t slot;

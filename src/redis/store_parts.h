@@ -2,7 +2,9 @@
  *
  *     store.c         its life: options, handles, timers, closing
  *     store_submit.c  who waits: from submit to `done`
- *     store_send.c    what is under way: from a server's queue to its reply
+ *     store_parcel.c  what travels together
+ *     store_send.c    from a server's queue to its link; deadlines and probes
+ *     store_reply.c   from a reply to answers, or elsewhere
  *
  * A request's asks become pieces (redis/pieces.h) in the queues of servers. At the end of a loop turn the pieces of each queue are
  * packed into parcels, a command each, and what becomes of a parcel becomes of its pieces: answered, failed, or in a queue again.
@@ -18,7 +20,9 @@ typedef struct laju_parcel {
   laju_store *store;
   laju_server *server;
   struct laju_parcel *newer, *older; /* among those of the server that are neither answered nor late */
+  laju_link *link;                   /* that it was sent by */
   int64_t due_us;                    /* when the first of its pieces is */
+  int64_t sent_us, guess_us;         /* guess_us: in a transaction, what the server's clock would show */
   size_t count;
   laju_piece pieces[]; /* store->parcel_size */
 } laju_parcel;
@@ -70,6 +74,9 @@ void laju_store_watch(laju_store *store);
 /* May something be sent to this server now? False: its breaker is open. */
 bool laju_store_admit(laju_server *server);
 
+/* A piece gets no answer. `reply` is an error that a command's owner is told, or NULL. */
+void laju_store_fail_piece(laju_store *store, const laju_piece *piece, const redisReply *reply);
+
 /* These asks of a piece are decided (`answers` NULL: they failed). The last of a request calls its `done`. */
 void laju_store_conclude(laju_store *store, const laju_piece *piece, const laju_script_answer *answers);
 
@@ -82,6 +89,23 @@ void laju_store_requeue(laju_store *store, const laju_piece *piece, laju_server 
 /* All that are due fail; all: whether they are or not. */
 void laju_store_expire(laju_store *store, int64_t now_us, bool all);
 
+/* ---- store_parcel.c ---- */
+
+/* An empty one, from the store's spares; NULL: no memory. */
+laju_parcel *laju_parcel_new(laju_store *store, laju_server *server);
+void laju_parcel_free(laju_parcel *parcel);
+
+/* In the list of those that are under way to its server; unlist may be called twice. */
+void laju_parcel_list(laju_parcel *parcel);
+void laju_parcel_unlist(laju_parcel *parcel);
+
+/* What becomes of all its pieces. */
+void laju_parcel_requeue(laju_parcel *parcel, laju_server *server);
+void laju_parcel_fail(laju_parcel *parcel, const redisReply *reply);
+
+/* Does anybody wait for it still? */
+bool laju_parcel_is_wanted(laju_parcel *parcel);
+
 /* ---- store_send.c ---- */
 
 /* Sends what can be sent of all queues. */
@@ -90,10 +114,15 @@ void laju_store_send_queues(laju_store *store);
 /* What is overdue counts against its server, and is taken off its queue. */
 void laju_store_count_late(laju_server *server, int64_t now_us);
 
-/* What waits for later goes into its queue again. */
-void laju_store_send_later(laju_store *store);
+/* The server's clock has shown this, to what was sent then. */
+void laju_store_take_time(laju_server *server, int64_t server_us, int64_t sent_us);
 
 /* Asks the server for a sign, as the breaker's probe. */
 void laju_store_probe(laju_server *server);
+
+/* ---- store_reply.c ---- */
+
+/* The `done` of a parcel's command. */
+void laju_parcel_done(laju_link_command *command, laju_link_fate fate, const redisReply *reply);
 
 #endif

@@ -147,11 +147,11 @@ void laju_store_conclude_command(laju_store *store, uint64_t number, const redis
   command->done(command, reply);
 }
 
-static void fail(laju_store *store, const laju_piece *piece) {
+void laju_store_fail_piece(laju_store *store, const laju_piece *piece, const redisReply *reply) {
   if (piece->count > 0) {
     laju_store_conclude(store, piece, NULL);
   } else {
-    laju_store_conclude_command(store, piece->slot, NULL);
+    laju_store_conclude_command(store, piece->slot, reply);
   }
 }
 
@@ -164,7 +164,8 @@ void laju_store_requeue(laju_store *store, const laju_piece *piece, laju_server 
     server = ask != NULL ? store->servers.topology->find(&store->servers, ask->name, ask->name_len) : NULL;
   }
   store->dirty = true;
-  if (server == NULL || store->closing || !laju_pieces_push(&server->queue, piece)) fail(store, piece);
+  if (server == NULL || store->closing || !laju_pieces_push(&server->queue, piece))
+    laju_store_fail_piece(store, piece, NULL);
 }
 
 static void expire_request(laju_store *store, laju_store_request *request) {

@@ -171,6 +171,21 @@ static void a_command_of_several_replies_is_done_with_the_last(void **unused) {
   close_link(link);
 }
 
+static void of_several_replies_the_first_error_is_told(void **unused) {
+  (void)unused;
+  laju_link *link = open_link(to_server());
+  assert_true(COMES_TRUE(loop, laju_link_is_ready(link)));
+  order several = {.command = {.done = on_done, .deadline_us = INT64_MAX, .replies = 5}}, next;
+  laju_buffer_add_text(laju_link_out(link), "MULTI\r\nINCR a\r\nINCR\r\nNONE\r\nEXEC\r\n");
+  assert_true(laju_link_add(link, &several.command));
+  ask_link(link, &next, "PING\r\n");
+  assert_true(COMES_TRUE(loop, next.done));
+  assert_int_equal(several.type, REDIS_REPLY_ERROR);
+  assert_string_equal(several.text, "ERR wrong number of arguments for 'incr' command");
+  assert_string_equal(next.text, "PONG");
+  close_link(link);
+}
+
 static void a_subscriber_gets_what_nobody_asked_for(void **unused) {
   (void)unused;
   laju_link *link;
@@ -393,6 +408,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(it_connects_and_loads_the_script, begin, end),
       cmocka_unit_test_setup_teardown(replies_come_in_the_order_of_commands, begin, end),
       cmocka_unit_test_setup_teardown(a_command_of_several_replies_is_done_with_the_last, begin, end),
+      cmocka_unit_test_setup_teardown(of_several_replies_the_first_error_is_told, begin, end),
       cmocka_unit_test_setup_teardown(a_subscriber_gets_what_nobody_asked_for, begin, end),
       cmocka_unit_test_setup_teardown(a_name_is_looked_up_and_all_its_addresses_tried, begin, end),
       cmocka_unit_test_setup_teardown(a_name_that_is_none_is_a_failed_try, begin, end),
