@@ -1,18 +1,16 @@
 #include "limiter/errand.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "limiter/claim.h"
 #include "limiter/fallback.h"
 #include "redis/store.h"
+#include "redis/transaction.h"
 
 #define ROOM_MIN 16 /* asks */
 #define LEG_ASKS_MIN \
   (LAJU_SCRIPT_CHECKS_MAX - LAJU_CHECKS_MAX + 1) /* a leg that is sent because it is full has as many */
-#define TRANSACTION_SUFFIX ":t"                  /* of the names that atomicity: transaction uses */
-#define DEL_SIZE (2 * LAJU_KEYS_NAME_MAX + 64)
 
 /* What an ask is for. */
 typedef struct spot {
@@ -345,14 +343,13 @@ static bool send_reset(laju_errand *errand, laju_claim *claim) {
   next->claim = claim;
   size_t name_len = name_check(errand->way, claim, 0, next->name);
   if (name_len == 0) return false;
-  char bytes[DEL_SIZE];
-  int len =
-      snprintf(bytes, sizeof bytes, "*3\r\n$3\r\nDEL\r\n$%zu\r\n%.*s\r\n$%zu\r\n%.*s" TRANSACTION_SUFFIX "\r\n",
-               name_len, (int)name_len, next->name, name_len + strlen(TRANSACTION_SUFFIX), (int)name_len, next->name);
+  laju_buffer bytes = {0};
+  laju_transaction_forget(claim->checks->rule, next->name, name_len, errand->begun_us, &bytes);
   next->command = (laju_store_command){
-      .bytes = bytes, .len = (size_t)len, .key = next->name, .key_len = name_len, .done = on_reset};
-  bool sent = laju_store_send(errand->way->store, &next->command);
+      .bytes = bytes.data, .len = bytes.len, .key = next->name, .key_len = name_len, .done = on_reset};
+  bool sent = !bytes.failed && laju_store_send(errand->way->store, &next->command);
   next->command.bytes = NULL; /* it was copied */
+  laju_buffer_deinit(&bytes);
   return sent;
 }
 

@@ -395,7 +395,9 @@ static void a_reset_forgets_in_the_store_and_in_this_node_s_memory(void **unused
 static void a_reset_takes_what_transactions_keep_too(void **unused) {
   (void)unused;
   laju_rule rule = exact_of("api=1/1d fixed-window");
-  freeReplyObject(redis_command(&server, "SET %s 1", PREFIX ":{ann}:api:fixed-window:86400000000:t"));
+  long long day = laju_limiter_now_us(n.limiter) / (86400 * INT64_C(1000000));
+  freeReplyObject(redis_command(&server, "SET %s:%lld:t 1", PREFIX ":{ann}:api:fixed-window:86400000000", day));
+  freeReplyObject(redis_command(&server, "SET %s:%lld:t 1", PREFIX ":{ann}:api:fixed-window:86400000000", day - 1));
   assert_true(reset(&n, &rule, "ann"));
   assert_int_equal(redis_integer(&server, "DBSIZE"), 0);
 }

@@ -2,6 +2,7 @@
 #include "redis/store_fixture.h"
 
 #include "core/decide.h"
+#include "redis/transaction.h"
 
 #define CROWD 8
 #define EACH 50
@@ -123,6 +124,28 @@ static void a_request_is_charged_whole_or_not_at_all(void **unused) {
   assert_int_equal(remaining_of(&narrow, "narrow"), 0);
 }
 
+static int forgotten;
+
+static void on_forgotten(laju_store_command *command, const redisReply *reply) {
+  (void)command;
+  assert_non_null(reply);
+  forgotten = (int)reply->integer;
+}
+
+static void what_is_forgotten_is_as_good_as_new(void **unused) {
+  (void)unused;
+  laju_rule rule = rule_of(LAJU_SLIDING_WINDOW_COUNTER, 10, 7200 * SECOND, 0);
+  errand e;
+  assert_int_equal(check(&e, &rule, "key", 4), LAJU_STORE_ANSWERED);
+  laju_buffer bytes = {0};
+  laju_transaction_forget(&rule, "key", 3, e.answers[0].now_us, &bytes);
+  laju_store_command forget = {.bytes = bytes.data, .len = bytes.len, .key = "key", .key_len = 3, .done = on_forgotten};
+  assert_true(laju_store_send(the_store, &forget));
+  laju_buffer_deinit(&bytes);
+  assert_int_equal(remaining_of(&rule, "key"), 10);
+  assert_int_equal(forgotten, 1);
+}
+
 /* ---- many at once ---- */
 
 static laju_store *crowd[CROWD];
@@ -224,6 +247,7 @@ int main(void) {
       CLAIM(alone_it_decides_as_the_law_does),
       CLAIM(what_travels_together_is_decided_in_order),
       CLAIM(a_request_is_charged_whole_or_not_at_all),
+      CLAIM(what_is_forgotten_is_as_good_as_new),
       CLAIM(a_crowd_never_gets_more_than_the_limit),
       CLAIM(a_clock_that_is_another_than_was_thought_is_asked_again),
       CLAIM(a_key_of_another_type_is_an_error_of_its_own_request),
