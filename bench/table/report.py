@@ -1,4 +1,4 @@
-"""Turns the lines of table_bench and governor-bench (`SKEW CONTESTANT KEYS WAY THREADS NS`) into one table of medians."""
+"""Turns the lines of table_bench and peers-bench (`SKEW CONTESTANT KEYS WAY THREADS NS`) into one table of medians."""
 import statistics
 import sys
 
