@@ -1,6 +1,5 @@
 #include "server/shared.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +22,15 @@ void laju_sharing_deinit(laju_sharing *sharing) {
   uv_mutex_destroy(&sharing->lock);
 }
 
+/* Is it new, and the last word long enough ago? A store that is still being connected to is neither up nor down. */
+static bool is_worth_telling(const laju_sharing *sharing, bool up, const char *why, uint64_t now_ms) {
+  uint64_t since_ms = now_ms - sharing->told_ms;
+  if (!up && why[0] == '\0') return false;
+  if (!sharing->told) return true;
+  if (up != sharing->told_up) return since_ms >= LAJU_SHARING_TELL_MS;
+  return !up && strcmp(why, sharing->told_why) != 0 && since_ms >= LAJU_SHARING_WHY_MS;
+}
+
 void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
   const laju_service *service = sharing->service;
   char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE];
@@ -31,9 +39,7 @@ void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
   uv_mutex_lock(&sharing->lock);
   memcpy(why, sharing->why, sizeof why);
   uv_mutex_unlock(&sharing->lock);
-  bool same = sharing->told && up == sharing->told_up && (up || strcmp(why, sharing->told_why) == 0);
-  if (same || (!up && why[0] == '\0')) return; /* a store that is being connected to is neither */
-  if (sharing->told && now_ms - sharing->told_ms < LAJU_SHARING_TELL_MS) return;
+  if (!is_worth_telling(sharing, up, why, now_ms)) return;
   sharing->told = true;
   sharing->told_up = up;
   sharing->told_ms = now_ms;

@@ -16,6 +16,7 @@
 #include "server/readings.h"
 
 #define LAJU_SHARING_TELL_MS 1000 /* between two lines of the log about it */
+#define LAJU_SHARING_WHY_MS 10000 /* the same where only the reason is another */
 
 typedef struct laju_sharing {
   const laju_config_store *config; /* outlives it; its kind is NONE where there is no store */
@@ -40,7 +41,7 @@ static inline bool laju_sharing_has_store(const laju_sharing *sharing) {
 }
 
 /* Tells the log whether the store answers, where that has changed, or why it does not. To be called when there are news and now
- * and then; at most one line every LAJU_SHARING_TELL_MS. The main thread's. */
+ * and then. The main thread's. */
 void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms);
 
 typedef struct laju_shared {
