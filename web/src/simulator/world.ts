@@ -27,7 +27,7 @@ export class Lane {
     periodUs: number,
   ) {
     this.worst = new Worst(periodUs);
-    this.leaving = new Worst(periodUs - this.terms.tickUs); // delays are told in whole ticks, rounded up
+    this.leaving = new Worst(periodUs);
   }
 
   keyOf(pod: number): Key {
@@ -41,9 +41,10 @@ export class Lane {
   decide(atUs: number, pod: number, cost: number): Float64Array {
     const numbers = this.keyOf(pod).check(atUs, cost);
     if (numbers[Place.allowed] === 1) {
+      const tickUs = (numbers[Place.now] ?? 0) * this.terms.tickUs; // what is promised is promised in ticks
       this.admitted++;
-      this.worst.add(atUs, cost);
-      this.leaving.add(atUs + (numbers[Place.delayUs] ?? 0), cost);
+      this.worst.add(tickUs, cost);
+      this.leaving.add(tickUs + (numbers[Place.delayUs] ?? 0), cost);
     } else {
       this.refused++;
     }

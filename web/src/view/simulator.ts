@@ -40,6 +40,7 @@ export class Simulator {
   private dirty = true;
   private lastMs = 0;
   private textMs = 0;
+  private late = false; // texts are older than the picture
 
   constructor(
     private readonly law: Law,
@@ -163,7 +164,7 @@ export class Simulator {
   private frame(nowMs: number): void {
     const moved = this.run.frame(this.lastMs === 0 ? 0 : nowMs - this.lastMs);
     this.lastMs = nowMs;
-    if (moved || this.dirty || this.stage?.moving) this.draw(nowMs);
+    if (moved || this.dirty || this.late || this.stage?.moving) this.draw(nowMs);
     requestAnimationFrame((ms) => this.frame(ms));
   }
 
@@ -172,7 +173,8 @@ export class Simulator {
     this.dirty = false;
     this.arrange();
     for (const part of this.parts) part.update(this.palette);
-    if (nowMs - this.textMs < TEXT_MS) return;
+    this.late = nowMs - this.textMs < TEXT_MS;
+    if (this.late) return;
     this.textMs = nowMs;
     const { show, algorithm } = run.settings;
     say(this.title, show === 'one' ? words[algorithm] : words[show]);

@@ -46,7 +46,10 @@ export class Why {
     if (key === this.shown || gone) return;
     this.shown = key;
     this.element.hidden = chosen === null;
-    if (chosen) this.element.replaceChildren(...this.content(chosen.lane, chosen.request));
+    if (!chosen) return;
+    this.element.dataset['request'] = String(chosen.request);
+    this.element.dataset['pod'] = String(world.history.pod(chosen.request) + 1);
+    this.element.replaceChildren(...this.content(chosen.lane, chosen.request));
   }
 
   private content(laneIndex: number, request: number): Node[] {
@@ -101,15 +104,17 @@ export class Why {
     const number = (place: number) => row[place] ?? 0;
     const retryUs = number(Place.retryAfterUs);
     const retry = retryUs < 0 ? words.never : formatSpan(retryUs);
-    const items: [string, string, number][] = [[words.remaining, formatNumber(number(Place.remaining)), number(Place.remaining)]];
-    if (!allowed) items.push([words.retryAfter, retry, retryUs]);
-    if (number(Place.delayUs) > 0) items.push([words.delay, formatSpan(number(Place.delayUs)), number(Place.delayUs)]);
-    items.push([words.moreAfter, formatSpan(number(Place.moreAfterUs)), number(Place.moreAfterUs)]);
-    items.push([words.resetAfter, formatSpan(number(Place.resetAfterUs)), number(Place.resetAfterUs)]);
+    const span = (place: number) => formatSpan(number(place));
+    const items: [name: keyof typeof Place, text: string][] = [['remaining', formatNumber(number(Place.remaining))]];
+    if (!allowed) items.push(['retryAfterUs', retry]);
+    if (number(Place.delayUs) > 0) items.push(['delayUs', span(Place.delayUs)]);
+    items.push(['moreAfterUs', span(Place.moreAfterUs)], ['resetAfterUs', span(Place.resetAfterUs)]);
+    const labels: Readonly<Record<string, string>> = { remaining: words.remaining, retryAfterUs: words.retryAfter,
+      delayUs: words.delay, moreAfterUs: words.moreAfter, resetAfterUs: words.resetAfter };
     const tick = formatSpan(tickUs);
     return h('div', { class: 'answer' }, h('h3', {}, words.answered),
-      h('dl', { class: 'readouts' }, ...items.map(([label, text, value]) =>
-        h('div', {}, h('dt', {}, label), h('dd', { 'data-value': value }, text)))),
+      h('dl', { class: 'readouts' }, ...items.map(([name, text]) => h('div', {}, h('dt', {}, labels[name]),
+        h('dd', { 'data-answer': name, 'data-value': number(Place[name]) }, text)))),
       h('p', { class: 'muted' }, fill(words.tickNote, { tick }),
         !allowed && retryUs > 0 ? ` ${fill(words.retryNote, { tick })}` : null));
   }

@@ -1,0 +1,115 @@
+import os
+import pathlib
+import shutil
+
+import pytest
+
+from page_server import ROOT, PageServer, page_folder
+from simulator import Simulator
+
+CHROMIUM = shutil.which("chromium")
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PATIENCE_MS = 15_000
+
+
+def pytest_addoption(parser):
+    parser.addoption("--screenshots", metavar="DIR", type=pathlib.Path, help="write the README's pictures to DIR")
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Where the page is served."""
+    folder = page_folder()
+    if folder is None:
+        pytest.skip("the page is not built (it takes node, npm, clang and wasm-ld)")
+    with PageServer(folder) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium, Debian's, for all tests."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed (script/bootstrap --tests)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # As root Chromium starts only without its sandbox; the one page that it opens here is ours.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """What a page must never do: complain, break its policy, or ask another host."""
+
+    def __init__(self, page, site):
+        self.faults = []
+        self.asked = []
+        self.site = site
+        page.on("console", self.console)
+        page.on("pageerror", lambda error: self.faults.append(f"uncaught: {error}"))
+        page.on("request", self.request)
+        page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+
+    def console(self, message):
+        # A broken Content-Security-Policy is told as an error of the console too.
+        if message.type in ("error", "warning"):
+            self.faults.append(f"{message.type}: {message.text}")
+
+    def request(self, request):
+        self.asked.append(request.url)
+        if not request.url.startswith((self.site, "data:", "blob:" + self.site)):
+            self.faults.append(f"asked another host: {request.url}")
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """open_page(still=False, size=PHONE, ...): a fresh page that no other test has touched, not yet at any address. By default
+    it is one for who wants no motion, so time stands until the test lets it go on."""
+    contexts, watches = [], []
+
+    def start(still=True, size=WIDE, **options):
+        context = browser.new_context(viewport=size, reduced_motion="reduce" if still else "no-preference",
+                                      **{"locale": "en-GB", **options})
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        watches.append(Watch(page, site))
+        page.watch = watches[-1]
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    faults = [fault for watch in watches for fault in watch.faults]
+    assert not faults, faults
+
+
+@pytest.fixture
+def simulator(open_page, site):
+    """simulator(limit=5, per="1m", ...): a page at these settings; `still`, `size` and the like as for open_page."""
+
+    def start(options=None, **settings):
+        page = open_page(**(options or {}))
+        return Simulator(page, site).open(**settings)
+
+    return start
+
+
+@pytest.fixture
+def axe():
+    """axe(page): what axe-core finds that is serious or worse."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed (npm ci in web)")
+    source = AXE.read_text()
+
+    def run(page):
+        page.evaluate(source)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [(v["id"], v["impact"], [node["target"] for node in v["nodes"]][:5])
+                for v in found["violations"] if v["impact"] in ("serious", "critical")]
+
+    return run
