@@ -42,10 +42,12 @@ class RedisServer:
 
     # ---- life ----
 
+    def command(self):
+        return [self.binary, *(word for name, value in self.settings.items() for word in (f"--{name}", value))]
+
     def start(self):
-        words = [word for name, value in self.settings.items() for word in (f"--{name}", value)]
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([self.binary, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             cwd=self.home)
         deadline = time.monotonic() + PATIENCE_S
         while not self.answers():

@@ -42,6 +42,17 @@ def settings(url, *, timeout_s=TIMEOUT_S, **store):
     return {"store": store, "rules": RULES, "workers": 1, "memory": "4MiB"}
 
 
+def used(server, checks):
+    """What the store has charged for each of these, as it tells this laju."""
+    charged = {}
+    with server.http() as http:
+        for check in checks:
+            answer = http.check(*check, 0)
+            assert "source" not in answer.json, answer
+            charged[check] = CAPACITY[check[0]] - answer.json["remaining"]
+    return charged
+
+
 Answer = collections.namedtuple("Answer", "began ended checks status allowed fallback")
 
 
@@ -152,24 +163,25 @@ class Traffic:
             self.check_clients()
             time.sleep(0.02)
 
-    def wait_until_exact(self, since=None, count=10):
-        """Until each client was answered `count` times in a row by the store; from `since` on that takes a second at most.
-        Returns how long it took."""
-        begun = time.monotonic() if since is None else since
-        deadline = time.monotonic() + PATIENCE_S
+    def wait_until_exact(self, since=None, quiet_s=0.1):
+        """Until everybody was answered by the store for a while. From `since` on it takes a second at most until it is so."""
+        begun = time.monotonic()
         for client in self.clients:
-            while not self.is_exact(client, begun, count):
+            while not self.is_exact(client, begun, quiet_s):
                 self.check_clients()
-                assert time.monotonic() < deadline, client.server.log()
+                assert time.monotonic() - begun < PATIENCE_S, client.server.log()
                 time.sleep(0.005)
-        last = max((a.began for a in self.answers() if a.fallback), default=begun)
+        last = max((a.began for a in self.answers() if a.fallback), default=0)
         assert since is None or last - since < 1 + SLACK_S, f"exact again after {last - since:.3f} s"
-        return last - begun
 
     @staticmethod
-    def is_exact(client, begun, count):
-        recent = client.answers[-count:]
-        return len(recent) == count and recent[0].began >= begun and not any(a.fallback for a in recent)
+    def is_exact(client, begun, quiet_s):
+        for answer in reversed(client.answers):
+            if answer.fallback or answer.began < begun:
+                return False
+            if client.answers[-1].began - answer.began > quiet_s:
+                return True
+        return False
 
     def wait_for_fallback(self):
         """Until all of those that must not wait do without the store."""
@@ -185,39 +197,30 @@ class Traffic:
     def answers(self):
         return [answer for client in self.clients for answer in list(client.answers)]
 
-    def book(self, since=0):
-        """What was admitted by the store, and what it was asked without an answer, by rule and key. Of both, all that
-        ended behind `since`."""
+    def book(self, since=0, until=float("inf")):
+        """What was admitted by the store, and what it was asked without an answer, by rule and key; of all that was under way
+        at some time between the two."""
         admitted, unknown = collections.Counter(), collections.Counter()
         for answer in self.answers():
-            if answer.ended < since or not (answer.allowed or answer.fallback):
+            if answer.ended < since or answer.began > until or not (answer.allowed or answer.fallback):
                 continue
             for check in answer.checks:
                 (unknown if answer.fallback else admitted)[check] += 1
         return admitted, unknown
 
-    def assert_within_limits(self, lost=lambda check: 0):
-        """Of what is limited to a few, the store has admitted no more, but for what it has lost since."""
-        admitted, _ = self.book()
-        scarce = {check: count for check, count in admitted.items() if CAPACITY[check[0]] < PLENTY // 100}
-        assert scarce
-        for check, count in scarce.items():
-            assert count <= CAPACITY[check[0]] + lost(check), check
-
-    def assert_charged_once(self, peek, since=0):
-        """Each admission is charged once: not twice, not never. What nobody was answered may have been charged. `peek` asks
-        what remains, through a laju that need not be one of those."""
-        admitted, unknown = self.book(since)
-        charged = {}
-        for check in {*admitted, *unknown}:
-            if check[0] == "here":
-                continue
-            charged[check] = CAPACITY[check[0]] - peek(*check)
-            assert admitted[check] <= charged[check] <= admitted[check] + unknown[check], (check, charged[check])
-        for (rule, key), count in charged.items():
-            if rule == "pair":
-                assert charged["twin", key] == count, "a request is charged whole or not at all"
-        return charged
+    def assert_books(self, server, since=0, until=0):
+        """Of what is limited to a few, the store has admitted no more. Each admission is charged once: not twice, not never.
+        What nobody was answered may have been charged. Where the store has lost something, it is what was under way or had
+        been answered between `since` and `until`, and is admitted again. `server` is any laju of the store's."""
+        admitted, unknown = self.book()
+        lost, _ = self.book(since, until)
+        charged = used(server, [check for check in {*admitted, *unknown} if check[0] != "here"])
+        for check, count in charged.items():
+            assert admitted[check] <= CAPACITY[check[0]] + lost[check], check
+            assert admitted[check] - lost[check] <= count <= admitted[check] + unknown[check], (check, count)
+            if check[0] == "pair":
+                assert charged["twin", check[1]] == count, "a request is charged whole or not at all"
+        assert any(count == LIMIT for count in charged.values())
 
     def assert_given_back(self):
         """What the table was charged for requests that the store refused, or did not answer, is given back."""
