@@ -217,6 +217,21 @@ def test_a_pipeline_of_a_thousand_is_answered_in_order(one, key):
             assert reply == values[0]
 
 
+def test_who_reads_late_gets_all_in_order(one, key):
+    """Replies are stuck on their way to the client while others wait for the store."""
+    count, padding = 4000, "x" * 1000
+    with one.resp() as resp:
+        asked = b"".join(resp.encode("ECHO", f"{i:05}{padding}") + resp.encode("CL.THROTTLE", f"{key}-{i}", i, 1, 86400)
+                         for i in range(count))
+        sender = threading.Thread(target=resp.send, args=(asked,))
+        sender.start()
+        time.sleep(0.2)
+        for i in range(count):
+            assert resp.reply()[:5] == b"%05d" % i
+            assert resp.reply()[:2] == [0, i + 1]
+        sender.join()
+
+
 def test_a_pipeline_over_http_is_answered_in_order(one, key):
     names = list(itertools.islice(itertools.cycle(("here", "there", "allow")), 300))
     with one.http() as http:
