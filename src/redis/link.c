@@ -224,10 +224,15 @@ laju_buffer *laju_link_out(laju_link *link) {
   return &link->pipeline.out;
 }
 
+static uint64_t silence_ms(const laju_link *link) {
+  uint64_t timeout_ms = (uint64_t)(link->shared->timeout_us + 999) / 1000;
+  return timeout_ms > LAJU_LINK_SILENCE_MS ? timeout_ms : LAJU_LINK_SILENCE_MS;
+}
+
 /* From now on a reply is due. */
 static void listen_for_reply(laju_link *link) {
   link->heard_ms = uv_now(link->shared->loop);
-  if (!uv_is_active((uv_handle_t *)&link->timer)) start_timer(link, LAJU_LINK_SILENCE_MS);
+  if (!uv_is_active((uv_handle_t *)&link->timer)) start_timer(link, silence_ms(link));
 }
 
 bool laju_link_add(laju_link *link, laju_link_command *command) {
@@ -434,15 +439,14 @@ static void try_again(laju_link *link) {
 
 static void look_for_silence(laju_link *link) {
   const wire *from = link->wire;
-  if (link->pipeline.first == NULL) return; /* armed again with the next command */
-  uint64_t silent_ms = uv_now(link->shared->loop) - link->heard_ms;
-  if (silent_ms >= LAJU_LINK_SILENCE_MS) read_all(link); /* it may be this process that stood still */
+  uint64_t most_ms = silence_ms(link), now_ms = uv_now(link->shared->loop);
+  if (link->pipeline.first == NULL) return;               /* armed again with the next command */
+  if (now_ms - link->heard_ms >= most_ms) read_all(link); /* it may be this process that stood still */
   if (link->wire != from || link->pipeline.first == NULL) return;
-  silent_ms = uv_now(link->shared->loop) - link->heard_ms;
-  if (silent_ms >= LAJU_LINK_SILENCE_MS) {
-    lose(link, "no answer for a second");
+  if (now_ms - link->heard_ms >= most_ms) {
+    lose(link, "no answer for too long");
   } else {
-    start_timer(link, LAJU_LINK_SILENCE_MS - silent_ms);
+    start_timer(link, most_ms - (now_ms - link->heard_ms));
   }
 }
 

@@ -14,8 +14,8 @@
  *   - each command that was added gets exactly one `done`; a connection's replies are never given to another connection's
  *     commands
  *   - a command that has not begun to leave by its deadline never does
- *   - a connection from which nothing has come for LAJU_LINK_SILENCE_MS though a reply is due is dropped: no error tells of a
- *     cut cable
+ *   - a connection from which nothing has come for LAJU_LINK_SILENCE_MS, or longer if the owner waits longer for a reply, though one
+ *     is due, is dropped: no error tells of a cut cable
  *   - a reply that is none of the protocol, or larger than LAJU_REPLIES_BYTES_MAX (redis/replies.h), drops the connection
  *
  * Commands are the caller's memory. Callbacks come from the loop, from laju_link_drop, _move and _close, never from laju_link_add
@@ -45,6 +45,7 @@ typedef struct laju_link_shared {
   uv_loop_t *loop;
   laju_link_tls *tls; /* NULL: none of them speaks TLS */
   int64_t connect_timeout_us;
+  int64_t timeout_us;                   /* how long a reply is waited for at most; 0: as LAJU_LINK_SILENCE_MS */
   struct laju_store_counters *counters; /* connects, connect_failures, bytes_out, bytes_in are counted here */
   uint64_t random;                      /* of the jitter; seeded by the owner, not 0 */
   char *read_buffer;                    /* LAJU_LINK_READ_SIZE bytes */

@@ -172,6 +172,7 @@ static int prepare_servers(laju_store *store, uv_loop_t *loop, const laju_store_
   servers->shared = (laju_link_shared){
       .loop = loop,
       .connect_timeout_us = options->connect_timeout_us,
+      .timeout_us = options->timeout_us,
       .counters = &store->counters,
       .read_buffer = malloc(LAJU_LINK_READ_SIZE),
   };

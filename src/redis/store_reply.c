@@ -11,6 +11,11 @@ static bool begins_with(const char *text, const char *word) {
   return strncmp(text, word, strlen(word)) == 0;
 }
 
+/* Who says so is no primary: another is to be found. */
+static bool is_replicas(const char *error) {
+  return begins_with(error, "READONLY") || begins_with(error, "MASTERDOWN");
+}
+
 static void on_loaded(laju_link_command *command, laju_link_fate fate, const redisReply *reply) {
   laju_server *server = (laju_server *)((char *)command - offsetof(laju_server, preparing));
   laju_store *store = server->all->store;
@@ -102,11 +107,11 @@ static void take_error(laju_parcel *parcel, const redisReply *reply) {
     redirect_all(parcel, &redirect, reply);
     return;
   }
-  bool is_readonly = begins_with(error, "READONLY"), is_command = parcel->pieces[0].count == 0;
+  bool is_replica = is_replicas(error), is_command = parcel->pieces[0].count == 0;
   /* A command of another's own may be wrong by itself; checks are not. */
-  if (!is_command || is_readonly) laju_store_blame(server, error);
+  if (!is_command || is_replica) laju_store_blame(server, error);
   laju_parcel_fail(parcel, reply);
-  if (is_readonly && !server->removed) laju_server_drop(server, error);
+  if (is_replica && !server->removed) laju_server_drop(server, error);
 }
 
 /* ---- replies ---- */
@@ -128,10 +133,10 @@ static size_t recall(laju_parcel *parcel, laju_script_ask *asks) {
   return count;
 }
 
-/* A replica runs the script and refuses its writes: the whole is then no answer, and another server is to be found. */
-static const char *readonly_error(const laju_script_answer *answers, size_t count) {
+/* A replica runs the script and refuses its commands: the whole is then no answer. */
+static const char *replicas_error(const laju_script_answer *answers, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (answers[i].error != NULL && begins_with(answers[i].error, "READONLY")) return answers[i].error;
+    if (answers[i].error != NULL && is_replicas(answers[i].error)) return answers[i].error;
   }
   return NULL;
 }
@@ -169,7 +174,7 @@ static void take_script(laju_parcel *parcel, const redisReply *reply) {
     take_nothing(parcel, "a reply that is none of the script's");
     return;
   }
-  const char *error = readonly_error(answers, count);
+  const char *error = replicas_error(answers, count);
   if (error == NULL) {
     laju_store_praise(server);
     give_answers(parcel, answers);

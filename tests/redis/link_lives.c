@@ -286,7 +286,7 @@ static void a_server_that_says_nothing_for_a_second_is_left(void **unused) {
   kill(server.pid, SIGCONT);
   assert_in_range(took_ms, LAJU_LINK_SILENCE_MS - 20, 10 * LAJU_LINK_SILENCE_MS);
   assert_int_equal(sent.fate, LAJU_LINK_LOST);
-  assert_string_equal(laju_link_why(link), "no answer for a second");
+  assert_string_equal(laju_link_why(link), "no answer for too long");
   assert_true(COMES_TRUE(loop, laju_link_is_ready(link)));
   close_link(link);
 }

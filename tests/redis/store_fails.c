@@ -229,6 +229,9 @@ static void who_is_a_replica_now_is_left(void **unused) {
   assert_int_equal(check(&e, &rule, "key", 1), LAJU_STORE_FAILED);
   assert_memory_equal(laju_store_why(the_store), "READONLY", 8);
   assert_true(COMES_TRUE(loop, counters->connects == 2));
+  freeReplyObject(redis_command(&server, "CONFIG SET replica-serve-stale-data no"));
+  assert_true(COMES_TRUE(loop, check(&e, &rule, "key", 1) == LAJU_STORE_FAILED && counters->connects >= 2 &&
+                                   strncmp(laju_store_why(the_store), "MASTERDOWN", 10) == 0));
   freeReplyObject(redis_command(&server, "REPLICAOF NO ONE"));
   assert_true(COMES_TRUE(loop, is_answered()));
 }
