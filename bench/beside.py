@@ -84,7 +84,7 @@ class Servers:
         """At these addresses, with the rule `api`, which admits all. `memory`'s default is room for ten times the keys."""
         config = self.path(name + ".yaml")
         with open(config, "w") as file:
-            file.write("listen: {http: '%s', resp: '%s'}\nworkers: 1\nmemory: %s\n"
+            file.write("listen: {http: '%s', resp: '%s', admin: off}\nworkers: 1\nmemory: %s\n"
                        "rules:\n  - {name: api, limit: 1000000, per: 1m}\n" % (http, resp, memory))
         address = resp.removeprefix("unix:") if resp.startswith("unix:") else int(resp.rpartition(":")[2])
         return self.start([LAJU, "serve", "--config", config], address)

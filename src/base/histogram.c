@@ -49,6 +49,13 @@ void laju_histogram_merge(laju_histogram *into, const laju_histogram *from) {
   if (get(&from->max_us) > get(&into->max_us)) put(&into->max_us, get(&from->max_us));
 }
 
+void laju_histogram_subtract(laju_histogram *from, const laju_histogram *earlier) {
+  for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) {
+    put(&from->buckets[i], get(&from->buckets[i]) - get(&earlier->buckets[i]));
+  }
+  put(&from->sum_us, get(&from->sum_us) - get(&earlier->sum_us));
+}
+
 uint64_t laju_histogram_count(const laju_histogram *histogram) {
   uint64_t count = 0;
   for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) count += get(&histogram->buckets[i]);

@@ -35,6 +35,9 @@ void laju_histogram_add_times(laju_histogram *histogram, int64_t value_us, uint6
 /* Adds what `from` holds to `into`, which this thread owns. */
 void laju_histogram_merge(laju_histogram *into, const laju_histogram *from);
 
+/* Takes out what `earlier` holds: both are readings of one histogram, `from` the later. Its maximum stays. */
+void laju_histogram_subtract(laju_histogram *from, const laju_histogram *earlier);
+
 /* How many values. Adds up all buckets. */
 uint64_t laju_histogram_count(const laju_histogram *histogram);
 

@@ -16,6 +16,7 @@ enum {
   RULE,
   HTTP,
   RESP,
+  ADMIN,
   WORKERS,
   MEMORY,
   MEMORY_LOGS,
@@ -34,6 +35,7 @@ static const laju_option options[OPTIONS] = {
     [RULE] = {"rule", "TEXT", "add a rule: NAME=LIMIT/PERIOD [ALGORITHM] [burst N] [cost N]", 'r'},
     [HTTP] = {"http", "ADDR", "listen for HTTP; off: do not (127.0.0.1:8080)", 0},
     [RESP] = {"resp", "ADDR", "listen for Redis clients; off: do not (127.0.0.1:6380)", 0},
+    [ADMIN] = {"admin", "ADDR", "show how it does, to operators; off: do not (127.0.0.1:8082)", 0},
     [WORKERS] = {"workers", "N", "threads that answer; 0: as many as CPUs allow (0)", 0},
     [MEMORY] = {"memory", "SIZE", "the most that keys may take, 1MiB to 1TiB (256MiB)", 0},
     [MEMORY_LOGS] = {"memory-logs", "SHARE", "the part of it for sliding-window logs, N% or a size (25%)", 0},
@@ -52,6 +54,7 @@ static const struct {
 } settings[OPTIONS] = {
     [HTTP] = {"listen.http", NULL},
     [RESP] = {"listen.resp", NULL},
+    [ADMIN] = {"listen.admin", NULL},
     [WORKERS] = {"workers", NULL},
     [MEMORY] = {"memory", NULL},
     [MEMORY_LOGS] = {"memory_logs", NULL},

@@ -20,6 +20,7 @@ void laju_config_init(laju_config *config) {
   *config = (laju_config){
       .listen_http = "127.0.0.1:8080",
       .listen_resp = "127.0.0.1:6380",
+      .listen_admin = "127.0.0.1:8082",
       .memory_bytes = UINT64_C(256) << 20,
       .memory_logs_bytes = UINT64_C(64) << 20,
       .memory_logs_percent = 25,

@@ -50,9 +50,21 @@ typedef struct laju_config_tls {
   bool http, resp, admin; /* the doors that speak it, where there is a cert */
 } laju_config_tls;
 
+#define LAJU_CONFIG_HOSTS_MAX 32 /* names in admin.hosts */
+#define LAJU_CONFIG_HOST_MAX 253 /* bytes of one */
+
+/* admin: who may ask the admin door. */
+typedef struct laju_config_admin {
+  char token[256 + 1]; /* of token or token_file, whichever comes last; "": none is needed */
+  bool reveal;         /* keys are shown whole */
+  char hosts[LAJU_CONFIG_HOSTS_MAX][LAJU_CONFIG_HOST_MAX + 1]; /* names that it answers to, in lower case */
+  size_t host_count;
+} laju_config_admin;
+
 typedef struct laju_config {
   char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", ... as config/address.h reads it, never a name; "" is off */
   char listen_resp[LAJU_ADDRESS_MAX];
+  char listen_admin[LAJU_ADDRESS_MAX];
   uint32_t workers; /* 0: as many as CPUs allow */
   uint64_t memory_bytes;
   uint64_t memory_logs_bytes;        /* the part of memory_bytes for sliding logs, never 0 */
@@ -69,13 +81,14 @@ typedef struct laju_config {
   uint8_t ip_prefix_v4, ip_prefix_v6; /* bits of an address that make one client: 1 to 32, 1 to 128 */
   bool show_x_ratelimit, show_ratelimit;
   bool reset_is_delta; /* headers: {reset: delta} */
+  laju_config_admin admin;
   laju_config_store store;
   laju_config_tls tls;
   laju_policy *rules; /* `rule_count`, owned */
   size_t rule_count;
 } laju_config;
 
-/* The defaults: no store, HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, 256 MiB, a quarter of it for logs, inline limits allowed, no
+/* The defaults: no store, HTTP on 127.0.0.1:8080, RESP on 127.0.0.1:6380, admin on 127.0.0.1:8082, 256 MiB, a quarter of it for logs, inline limits allowed, no
  * snapshot (an interval of 10 s where there is a path), no password, proxies on this machine trusted, an IPv4 address or a
  * /64 a client, all headers with resets since the epoch, no rules. */
 void laju_config_init(laju_config *config);

@@ -39,6 +39,7 @@ static const char *first_changed_of_doors_tls(const laju_config_tls *running, co
 static const char *first_changed(const laju_config *running, const laju_config *fresh) {
   if (strcmp(running->listen_http, fresh->listen_http) != 0) return "listen.http";
   if (strcmp(running->listen_resp, fresh->listen_resp) != 0) return "listen.resp";
+  if (strcmp(running->listen_admin, fresh->listen_admin) != 0) return "listen.admin";
   if (running->workers != fresh->workers) return "workers";
   if (running->memory_bytes != fresh->memory_bytes) return "memory";
   if (running->memory_logs_bytes != fresh->memory_logs_bytes) return "memory_logs";

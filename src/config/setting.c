@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "config/address.h"
 #include "config/policy_text.h"
+#include "config/setting_admin.h"
 #include "config/setting_store.h"
 #include "config/setting_tls.h"
 #include "config/value.h"
@@ -41,6 +42,10 @@ static int set_http(laju_config *config, const char *text, size_t len, char why[
 
 static int set_resp(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
   return set_door(config->listen_resp, text, len, why);
+}
+
+static int set_admin(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
+  return set_door(config->listen_admin, text, len, why);
 }
 
 static int set_workers(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
@@ -165,6 +170,7 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"listen", LAJU_SETTING_GROUP, NULL, NULL},
     {"listen.http", LAJU_SETTING_TEXT, set_http, NULL},
     {"listen.resp", LAJU_SETTING_TEXT, set_resp, NULL},
+    {"listen.admin", LAJU_SETTING_TEXT, set_admin, NULL},
     {"workers", LAJU_SETTING_PLAIN, set_workers, NULL},
     {"memory", LAJU_SETTING_TEXT, set_memory, NULL},
     {"memory_logs", LAJU_SETTING_TEXT, set_memory_logs, NULL},
@@ -192,6 +198,11 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"tls.key", LAJU_SETTING_TEXT, laju_tls_set_key, NULL},
     {"tls.client_ca", LAJU_SETTING_TEXT, laju_tls_set_client_ca, NULL},
     {"tls.doors", LAJU_SETTING_LIST, laju_tls_add_door, laju_tls_clear_doors},
+    {"admin", LAJU_SETTING_GROUP, NULL, NULL},
+    {"admin.token", LAJU_SETTING_TEXT, laju_admin_set_token, NULL},
+    {"admin.token_file", LAJU_SETTING_TEXT, laju_admin_set_token_file, NULL},
+    {"admin.hosts", LAJU_SETTING_LIST, laju_admin_add_host, laju_admin_clear_hosts},
+    {"admin.reveal", LAJU_SETTING_PLAIN, laju_admin_set_reveal, NULL},
     {"trusted_proxies", LAJU_SETTING_LIST, add_trusted_proxy, clear_trusted_proxies},
     {"ip_prefix", LAJU_SETTING_GROUP, NULL, NULL},
     {"ip_prefix.v4", LAJU_SETTING_PLAIN, set_ip_prefix_v4, NULL},
@@ -248,12 +259,18 @@ static int verify_doors(const laju_config *config, char why[LAJU_TEXT_SIZE]) {
   if (config->listen_http[0] == '\0' && config->listen_resp[0] == '\0') {
     return laju_complain(why, NULL, 0, "both http and resp are off", NULL, "one of them, or both");
   }
-  laju_address http, resp;
-  if (laju_address_parse(config->listen_http, strlen(config->listen_http), &http, why) < 0) return -1;
-  if (laju_address_parse(config->listen_resp, strlen(config->listen_resp), &resp, why) < 0) return -1;
-  if (collide(&http, &resp)) {
-    const char *text = config->listen_http;
-    return laju_complain(why, text, strlen(text), "is taken by http and by resp", NULL, "an address each");
+  const struct {
+    const char *name, *text;
+  } doors[] = {{"http", config->listen_http}, {"resp", config->listen_resp}, {"admin", config->listen_admin}};
+  laju_address addresses[3];
+  for (size_t i = 0; i < 3; i++) {
+    if (laju_address_parse(doors[i].text, strlen(doors[i].text), &addresses[i], why) < 0) return -1;
+    for (size_t k = 0; k < i; k++) {
+      if (!collide(&addresses[k], &addresses[i])) continue;
+      char problem[64];
+      snprintf(problem, sizeof problem, "is taken by %s and by %s", doors[k].name, doors[i].name);
+      return laju_complain(why, doors[k].text, strlen(doors[k].text), problem, NULL, "an address each");
+    }
   }
   return 0;
 }
@@ -267,6 +284,8 @@ int laju_setting_verify(const laju_config *config, const char **key, char why[LA
   if (laju_store_verify(&config->store, why) < 0) return -1;
   *key = "tls";
   if (laju_tls_verify(&config->tls, why) < 0) return -1;
+  *key = "admin";
+  if (laju_admin_verify(config, why) < 0) return -1;
   *key = "listen";
   return verify_doors(config, why);
 }

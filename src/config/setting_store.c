@@ -1,13 +1,9 @@
 #include "config/setting_store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/plain.h"
+#include "config/secret_file.h"
 #include "config/value.h"
 
 #define MS INT64_C(1000)
@@ -44,60 +40,11 @@ int laju_store_set_redis(laju_config *config, const char *text, size_t len, char
   return 0;
 }
 
-/* A pipe could keep a reload waiting for ever, and would be empty then. */
-static int open_regular(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat about;
-  if (fd < 0 || (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))) return fd;
-  close(fd);
-  errno = EINVAL;
-  return -1;
-}
-
-/* At most `size` bytes; -1 with errno, which is EINVAL where it is no regular file. */
-static ssize_t read_start(const char *path, char *to, size_t size) {
-  int fd = open_regular(path);
-  if (fd < 0) return -1;
-  size_t len = 0;
-  ssize_t got = 1;
-  while (got > 0 && len < size) {
-    got = read(fd, to + len, size - len);
-    if (got < 0 && errno == EINTR)
-      got = 1;
-    else if (got > 0)
-      len += (size_t)got;
-  }
-  int error = errno;
-  close(fd);
-  errno = error;
-  return got < 0 ? -1 : (ssize_t)len;
-}
-
-/* The line break that editors leave at the end is not the password's. */
-static size_t without_break(const char *text, size_t len) {
-  if (len > 0 && text[len - 1] == '\n') len--;
-  return len > 0 && text[len - 1] == '\r' ? len - 1 : len;
-}
-
 int laju_store_set_password_file(laju_config *config, const char *text, size_t len, char why[LAJU_TEXT_SIZE]) {
   laju_config_store *store = &config->store;
-  char path[LAJU_PATH_MAX], held[LAJU_STORE_TEXT_MAX + 3], problem[96];
-  if (laju_value_text(text, len, 1, LAJU_PATH_MAX - 1, path, why) < 0) return -1;
-  ssize_t got = read_start(path, held, sizeof held);
-  if (got < 0) {
-    snprintf(problem, sizeof problem, "cannot be read: %s", errno == EINVAL ? "no regular file" : strerror(errno));
-    return laju_complain(why, text, len, problem, NULL, "a file that holds the password");
-  }
-  size_t held_len = without_break(held, (size_t)got);
-  bool good = held_len > 0 && held_len <= LAJU_STORE_TEXT_MAX && memchr(held, '\0', held_len) == NULL;
-  if (good) {
-    memcpy(store->password, held, held_len);
-    store->password[held_len] = '\0';
-    place_password(store);
-  }
-  explicit_bzero(held, sizeof held);
-  if (good) return 0;
-  return laju_complain(why, text, len, "holds no password", NULL, "a file of 1 to 256 bytes, none of them zero");
+  if (laju_secret_file_read(store->password, LAJU_STORE_TEXT_MAX, "password", text, len, why) < 0) return -1;
+  place_password(store);
+  return 0;
 }
 
 /* ---- how long, how much -------------------------------------------------------------------------------------------- */

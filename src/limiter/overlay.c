@@ -164,6 +164,25 @@ void laju_overlay_replace(laju_overlay *overlay, const laju_overlay_entry *entri
   pthread_mutex_unlock(&overlay->lock);
 }
 
+void laju_overlay_expire(laju_overlay *overlay, int64_t now_us) {
+  if (laju_overlay_count(overlay) == 0) return;
+  pthread_mutex_lock(&overlay->lock);
+  for (size_t set = 0; set < SETS; set++) drop_expired(overlay, set, now_us);
+  pthread_mutex_unlock(&overlay->lock);
+}
+
+bool laju_overlay_look(laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, int64_t now_us,
+                       laju_overlay_entry *out) {
+  size_t set = id_of(overlay, number, key, key_len).lo % SETS;
+  pthread_mutex_lock(&overlay->lock);
+  size_t way = find_way(overlay, set, number, key, key_len);
+  const laju_overlay_entry *entry = way < WAYS ? overlay->entries[set][way] : NULL;
+  bool found = entry != NULL && entry->expires_us > now_us;
+  if (found) *out = *entry;
+  pthread_mutex_unlock(&overlay->lock);
+  return found;
+}
+
 size_t laju_overlay_each(laju_overlay *overlay, int64_t now_us,
                          void (*tell)(void *context, const laju_overlay_entry *entry), void *context) {
   size_t told = 0;
@@ -187,28 +206,26 @@ size_t laju_overlay_count(const laju_overlay *overlay) {
 }
 
 /* True where the slot holds this id and was not being written; a reader that meets a writer looks again. */
-static bool read_slot(const slot *s, laju_hash id, uint64_t *numbers, int64_t *expires_us) {
+static bool read_slot(const slot *s, laju_hash id, uint64_t *numbers) {
   for (;;) {
     uint32_t before = atomic_load_explicit(&s->version, memory_order_acquire);
     uint64_t lo = atomic_load_explicit(&s->id[0], memory_order_acquire);
     uint64_t hi = atomic_load_explicit(&s->id[1], memory_order_acquire);
     *numbers = atomic_load_explicit(&s->numbers, memory_order_acquire);
-    *expires_us = atomic_load_explicit(&s->expires_us, memory_order_acquire);
+    int64_t expires_us = atomic_load_explicit(&s->expires_us, memory_order_acquire);
     uint32_t after = atomic_load_explicit(&s->version, memory_order_relaxed);
-    if (before == after && (before & 1) == 0) return lo == id.lo && hi == id.hi && *expires_us != 0;
+    if (before == after && (before & 1) == 0) return lo == id.lo && hi == id.hi && expires_us != 0;
   }
 }
 
-bool laju_overlay_find(const laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, int64_t now_us,
-                       uint32_t *limit, uint32_t *burst) {
+bool laju_overlay_find(const laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, uint32_t *limit,
+                       uint32_t *burst) {
   laju_hash id = id_of(overlay, number, key, key_len);
   size_t set = id.lo % SETS;
   if (atomic_load_explicit(&overlay->used[set], memory_order_acquire) == 0) return false;
   for (size_t way = 0; way < WAYS; way++) {
     uint64_t numbers;
-    int64_t expires_us;
-    if (!read_slot(&overlay->slots[set][way], id, &numbers, &expires_us)) continue;
-    if (expires_us <= now_us) return false;
+    if (!read_slot(&overlay->slots[set][way], id, &numbers)) continue;
     *limit = (uint32_t)(numbers >> 32);
     *burst = (uint32_t)numbers;
     return true;

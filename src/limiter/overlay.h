@@ -1,8 +1,8 @@
 /* Limits that an operator has set for single keys, for a while: over what the configuration says.
  *
- * Every check looks here, so looking costs a load where there are none, and a hash and a byte where there are some but not for this
- * key. Readers take no lock; whoever changes something does (any thread). Up to LAJU_OVERLAY_MAX entries; one that has expired counts
- * as gone, and makes room for others.
+ * Every check looks here, so looking costs a load where there are none (laju_overlay_count), and a hash and a byte where there are
+ * some but not for this key. Readers take no lock; whoever changes something does (any thread). Up to LAJU_OVERLAY_MAX entries; one that
+ * has expired makes room for others.
  */
 #ifndef LAJU_LIMITER_OVERLAY_H
 #define LAJU_LIMITER_OVERLAY_H
@@ -42,16 +42,23 @@ size_t laju_overlay_each(laju_overlay *overlay, int64_t now_us,
 /* How many may be in force: 0 where looking is of no use. */
 size_t laju_overlay_count(const laju_overlay *overlay);
 
-/* Finds the key's, if it has one: true, and its numbers. Any thread, without a lock. */
-bool laju_overlay_find(const laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, int64_t now_us,
-                       uint32_t *limit, uint32_t *burst);
+/* Finds the key's numbers, if it has one: true. It may have expired since laju_overlay_expire was last called. Any thread, without a
+ * lock. */
+bool laju_overlay_find(const laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, uint32_t *limit,
+                       uint32_t *burst);
+
+/* The same with all that is known of it; takes the lock. */
+bool laju_overlay_look(laju_overlay *overlay, uint32_t number, const char *key, size_t key_len, int64_t now_us,
+                       laju_overlay_entry *out);
+
+/* Drops what has expired: to be called about once a second, since checks do not look at the time. Any thread. */
+void laju_overlay_expire(laju_overlay *overlay, int64_t now_us);
 
 /* The rule that decides this key: `rule`, or a copy of it with other numbers in `place`. */
 static inline const laju_rule *laju_overlay_apply(const laju_overlay *overlay, const laju_rule *rule, const char *key,
-                                                  size_t key_len, int64_t now_us, laju_rule *place) {
+                                                  size_t key_len, laju_rule *place) {
   uint32_t limit, burst;
-  if (laju_overlay_count(overlay) == 0 || rule->number == 0) return rule;
-  if (!laju_overlay_find(overlay, rule->number, key, key_len, now_us, &limit, &burst)) return rule;
+  if (!laju_overlay_find(overlay, rule->number, key, key_len, &limit, &burst)) return rule;
   *place = *rule;
   place->limit = limit;
   place->capacity = limit == 0 ? 0 : burst;

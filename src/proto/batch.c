@@ -116,6 +116,7 @@ void laju_ask_settle(laju_ask *ask, const laju_claim *claim) {
 
 static int64_t hold_of(const laju_batch *batch, const laju_ask *ask) {
   int64_t longest = 0;
+  if (ask->kind == LAJU_ASK_NOTE) return INT64_C(1000) * ask->late_ms;
   if (ask->waits == 0 || !ask->allowed) return 0;
   for (uint32_t i = 0; i < ask->count; i++) {
     int64_t delay_us = batch->decisions[ask->first + i].delay_us;

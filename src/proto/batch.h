@@ -47,6 +47,7 @@ typedef struct laju_ask {
   bool close;            /* the connection ends after this reply */
   uint16_t form;         /* the codec's own: how to write the reply */
   uint16_t flags;        /* the codec's own */
+  uint16_t late_ms;      /* NOTE: its reply is kept back for so long */
   uint16_t waits;        /* ALL: bit i is set where the delay of its i-th check is to be waited out before the answer */
   uint32_t first, count; /* its checks and decisions; or, for a note, its bytes */
 } laju_ask;
@@ -77,8 +78,8 @@ void laju_batch_clear(laju_batch *batch);
 /* Can one more request of `checks` checks be added, and a note and LAJU_DERIVED_MAX bytes of keys besides? */
 bool laju_batch_has_room(const laju_batch *batch, size_t checks);
 
-/* Decides every ask, in order; runs of independent requests go to the limiter together. Sets `hold_us`: where the last ask
- * was allowed, the longest delay among the checks that its `waits` names. False: those asks that are `waiting` must ask the
+/* Decides every ask, in order; runs of independent requests go to the limiter together. Sets `hold_us`: what the last ask,
+ * a note, says itself; or where it was allowed, the longest delay among the checks that its `waits` names. False: those asks that are `waiting` must ask the
  * store first (parked.h), and so must what would overtake them. */
 bool laju_batch_decide(laju_batch *batch, laju_way *way, int64_t now_us);
 

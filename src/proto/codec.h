@@ -19,12 +19,20 @@
 
 typedef struct laju_parsed {
   size_t consumed; /* bytes that may go once the batch's replies are written */
+  bool waits;      /* the last request has no ask: its answer is pushed, and nothing is parsed until then */
   bool more;       /* the batch was full: call again with the rest before waiting for more bytes */
   bool closed;     /* nothing after this is read (the peer's error, or its wish): close once the replies are out */
 } laju_parsed;
 
+typedef enum laju_pushed {
+  LAJU_PUSHED_NOTHING,
+  LAJU_PUSHED_NEWS,   /* to a peer that has asked for them */
+  LAJU_PUSHED_ANSWER, /* that was waited for: requests are parsed again */
+  LAJU_PUSHED_LAST,   /* the same, and the connection ends behind it */
+} laju_pushed;
+
 typedef struct laju_codec {
-  const char *name;       /* "http", "resp" */
+  const char *name;       /* "http", "resp", "admin" */
   laju_door_name door;    /* what its requests are counted under */
   size_t connection_size; /* bytes of a connection's codec state: `connection` below, zeroed before init */
   size_t input_max;       /* an unfinished request never needs more than this many bytes kept */
@@ -43,9 +51,17 @@ typedef struct laju_codec {
 
   /* The reply to a client that was too slow or came when there was no room, before closing; may write nothing. */
   void (*give_up)(void *connection, laju_buffer *out);
+
+  /* Both may be NULL. Writes what is due without a request: the server asks when it has been told that there may be something
+   * (laju_connections_push), and only while the peer has taken all that was written before. */
+  laju_pushed (*push)(void *connection, laju_buffer *out);
+
+  /* The connection is gone. */
+  void (*leave)(void *connection);
 } laju_codec;
 
 extern const laju_codec laju_http_codec;
 extern const laju_codec laju_resp_codec;
+extern const laju_codec laju_admin_codec;
 
 #endif

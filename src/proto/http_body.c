@@ -4,6 +4,7 @@
 
 #include "base/duration.h"
 #include "proto/json.h"
+#include "proto/resolve.h"
 
 #define MEMBERS_ALLOWED "rule and key, perhaps cost; or instead of rule: limit and per, perhaps algorithm and burst"
 
@@ -198,7 +199,8 @@ static const laju_rule *find_rule(reader *r, const values *v, size_t at, uint32_
   }
   const uint32_t said = *cost;
   const uint32_t *has_said = (v->seen & BIT(COST)) != 0 ? &said : NULL;
-  return laju_ruleset_resolve(r->terms->rules, policy, v->text[KEY], v->len[KEY], has_said, cost);
+  const laju_rule *rule = laju_ruleset_resolve(r->terms->rules, policy, v->text[KEY], v->len[KEY], has_said, cost);
+  return laju_terms_override(r->terms, rule, v->text[KEY], v->len[KEY], &r->batch->rules[at]);
 }
 
 /* An object whose members are all read, into the check at `at`. */

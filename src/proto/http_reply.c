@@ -96,6 +96,12 @@ static void format_date(laju_http_date *date, int64_t second) {
   date->known = true;
 }
 
+const char *laju_http_date_at(laju_http_date *date, int64_t now_us) {
+  int64_t second = now_us / 1000000;
+  if (!date->known || date->second != second) format_date(date, second);
+  return date->text;
+}
+
 static char *put_status(char *to, int status) {
   if (status == 200) return PUT(to, "HTTP/1.1 200 OK\r\n");
   to = PUT(to, "HTTP/1.1 ");
@@ -110,11 +116,9 @@ static char *put_status(char *to, int status) {
 /* Everything before the body, but for the fields that tell limits: those are the caller's, behind this. */
 static char *put_head(char *to, laju_http_date *date, int64_t now_us, int status, const laju_ask *ask,
                       size_t body_len) {
-  int64_t second = now_us / 1000000;
-  if (!date->known || date->second != second) format_date(date, second);
   to = put_status(to, status);
   to = PUT(to, "Date: ");
-  memcpy(to, date->text, sizeof date->text);
+  memcpy(to, laju_http_date_at(date, now_us), sizeof date->text);
   to += sizeof date->text;
   if ((ask->flags & LAJU_HTTP_PROBLEM) != 0) {
     to = PUT(to, "\r\nContent-Type: application/problem+json\r\nContent-Length: ");

@@ -32,6 +32,9 @@ typedef struct laju_http_date {
   bool known;
 } laju_http_date;
 
+/* The field's value at this time; not terminated. */
+const char *laju_http_date_at(laju_http_date *date, int64_t now_us);
+
 /* Appends the response to one decided ask. `terms` say which header fields are shown. */
 void laju_http_reply(laju_http_date *date, const laju_terms *terms, const laju_batch *batch, const laju_ask *ask,
                      laju_buffer *out);

@@ -6,6 +6,7 @@
 #include "proto/query.h"
 
 #define HASHED "%sha256="
+#define HASH_LEN (sizeof HASHED - 1 + LAJU_BASE64URL_LEN(LAJU_DIGEST_SIZE))
 #define V4_BITS 96 /* of an address before IPv4's own */
 
 /* A key that is being written. */
@@ -144,13 +145,19 @@ laju_derived laju_group_derive(const laju_policy *policy, const laju_asker *aske
   return derive(&from, asker, to, len, missing);
 }
 
-int laju_key_keep(const laju_policy *policy, const char *key, size_t len, char to[LAJU_KEY_MAX]) {
+bool laju_key_is_hash(const char *key, size_t len) {
+  return len == HASH_LEN && memcmp(key, HASHED, sizeof HASHED - 1) == 0;
+}
+
+int laju_key_hash(const char *key, size_t len, char to[LAJU_KEY_MAX]) {
   unsigned char digest[LAJU_DIGEST_SIZE];
-  if (!policy->secret && len <= LAJU_KEY_MAX) {
-    memcpy(to, key, len);
-    return (int)len;
-  }
   if (!laju_digest(digest, key, len)) return LAJU_ERR_SYSTEM;
   memcpy(to, HASHED, sizeof HASHED - 1);
   return (int)(sizeof HASHED - 1 + laju_base64url(to + sizeof HASHED - 1, digest, sizeof digest));
+}
+
+int laju_key_keep(const laju_policy *policy, const char *key, size_t len, char to[LAJU_KEY_MAX]) {
+  if (policy->secret || len > LAJU_KEY_MAX) return laju_key_hash(key, len, to);
+  memcpy(to, key, len);
+  return (int)len;
 }

@@ -49,4 +49,10 @@ laju_derived laju_group_derive(const laju_policy *policy, const laju_asker *aske
 /* Writes the key, or the group, as it is stored. Returns its length, 1 to LAJU_KEY_MAX, or LAJU_ERR_SYSTEM where it could not be hashed. */
 int laju_key_keep(const laju_policy *policy, const char *key, size_t len, char to[LAJU_KEY_MAX]);
 
+/* Writes a key that is long or secret; the same errors. */
+int laju_key_hash(const char *key, size_t len, char to[LAJU_KEY_MAX]);
+
+/* Is this what laju_key_hash writes? */
+bool laju_key_is_hash(const char *key, size_t len);
+
 #endif

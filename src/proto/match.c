@@ -1,5 +1,7 @@
 #include "proto/match.h"
 
+#include "proto/resolve.h"
+
 typedef struct applying {
   const laju_policy *policy;
   bool waits; /* the answer is held back for its delay */
@@ -95,6 +97,13 @@ static bool take(void *context, const laju_policy *policy) {
   return true;
 }
 
+/* What an operator has set for the key, as it is stored. Each check's place for a rule is its own, so only when they are sorted. */
+static void override(matching *m, size_t i) {
+  laju_check *check = &m->batch->checks[m->batch->check_count + i];
+  check->rule = laju_terms_override(m->terms, check->rule, check->key, check->key_len,
+                                    &m->batch->rules[m->batch->check_count + i]);
+}
+
 int laju_match_request(laju_matched *out, const laju_terms *terms, const laju_asker *asker,
                        const laju_policy *const *named, size_t named_count, laju_batch *batch) {
   matching m = {.terms = terms, .asker = asker, .batch = batch, .out = out};
@@ -105,6 +114,9 @@ int laju_match_request(laju_matched *out, const laju_terms *terms, const laju_as
     laju_request_line request = {.method = origin->method, .host = origin->host, .path = origin->path};
     laju_selection_each(laju_ruleset_selection(terms->rules), &request, take, &m);
   }
-  for (size_t i = 0; i < out->count; i++) out->waits |= (uint16_t)(m.list[i].waits << i);
+  for (size_t i = 0; i < out->count; i++) {
+    out->waits |= (uint16_t)(m.list[i].waits << i);
+    override(&m, i);
+  }
   return m.error;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/resolve.h"
 #include "proto/resp_reply.h"
 
 #define THROTTLE_RULE "cl.throttle"
@@ -67,7 +68,9 @@ static inline void add_check(laju_batch *batch, const laju_rule *rule, laju_resp
 static inline void add_named(laju_resp_call *call, const laju_policy *policy, laju_resp_argument key,
                              const uint32_t *said) {
   uint32_t cost;
-  const laju_rule *rule = laju_ruleset_resolve(call->connection->terms->rules, policy, key.at, key.len, said, &cost);
+  const laju_terms *terms = call->connection->terms;
+  const laju_rule *rule = laju_ruleset_resolve(terms->rules, policy, key.at, key.len, said, &cost);
+  rule = laju_terms_override(terms, rule, key.at, key.len, &call->batch->rules[call->batch->check_count]);
   add_check(call->batch, rule, key, cost);
 }
 

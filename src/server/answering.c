@@ -79,6 +79,16 @@ static void park(laju_connection *connection, const laju_batch *batch) {
   }
 }
 
+/* With an answer that was waited for in the output: what came behind it. */
+static void go_on(laju_connection *connection) {
+  if (connection->input.len > 0) connection->more = true;
+  if (connection->more && laju_connection_can_answer(connection)) {
+    laju_connection_answer_input(connection);
+  } else {
+    laju_connection_flush_late(connection);
+  }
+}
+
 void laju_connection_release(laju_connection *connection) {
   connection->due = false;
   if (connection->parked != NULL) {
@@ -90,12 +100,20 @@ void laju_connection_release(laju_connection *connection) {
     laju_buffer_add(&connection->all->out, connection->held->bytes, connection->held->len);
     drop_held(connection);
   }
-  if (connection->input.len > 0) connection->more = true;
-  if (connection->more && laju_connection_can_answer(connection)) {
-    laju_connection_answer_input(connection);
-  } else {
-    laju_connection_flush_late(connection);
-  }
+  go_on(connection);
+}
+
+void laju_connection_push(laju_connection *connection) {
+  const laju_codec *codec = laju_connection_codec(connection);
+  bool waits = connection->parked != NULL || connection->held != NULL;
+  if (codec->push == NULL || waits || connection->ending || connection->lingering) return;
+  if (connection->late) laju_connections_send_late(connection->all);
+  if (connection->unsent != NULL || uv_is_closing(&connection->io.handle)) return;
+  laju_pushed pushed = codec->push(connection->codec, &connection->all->out);
+  if (pushed == LAJU_PUSHED_NOTHING) return;
+  if (pushed != LAJU_PUSHED_NEWS) connection->promised = false;
+  if (pushed == LAJU_PUSHED_LAST) connection->ending = true;
+  go_on(connection);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------ */
@@ -112,6 +130,7 @@ static size_t answer_batch(laju_connection *connection, char *bytes, size_t len)
   laju_batch_clear(batch);
   laju_parsed parsed = laju_connection_codec(connection)->parse(connection->codec, bytes, len, batch);
   connection->more = parsed.more;
+  connection->promised = parsed.waits;
   if (parsed.closed) connection->ending = true;
   if (batch->ask_count == 0) return parsed.consumed;
   connection->timed = false;

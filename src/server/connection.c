@@ -24,6 +24,7 @@ void laju_connection_close(laju_connection *connection) {
   if (uv_is_closing(&connection->io.handle)) return;
   laju_connections *all = connection->all;
   laju_connection_stop_waiting(connection);
+  if (laju_connection_codec(connection)->leave != NULL) laju_connection_codec(connection)->leave(connection->codec);
   all->kept -= connection->kept;
   connection->kept = 0;
   if (connection->late) laju_outbox_drop(&all->outbox, connection);
@@ -155,6 +156,7 @@ static void await_answer(laju_connection *connection) {
 /* After anything that happened: what this connection waits for now. */
 void laju_connection_settle(laju_connection *connection) {
   if (connection->due && connection->unsent == NULL) laju_connection_release(connection);
+  laju_connection_push(connection);
   while (connection->more && laju_connection_can_answer(connection)) laju_connection_answer_input(connection);
   if (uv_is_closing(&connection->io.handle) || connection->lingering) return;
   if (!count_kept(connection)) {
@@ -354,6 +356,15 @@ void laju_connections_drain(laju_connections *all) {
     /* No reply is on its way to these, so there is nothing to linger for. */
     if (!connection->lingering && is_idle(connection)) laju_connection_close(connection);
   }
+}
+
+void laju_connections_push(laju_connections *all) {
+  laju_connection *next;
+  for (laju_connection *connection = all->first; connection != NULL; connection = next) {
+    next = connection->next;
+    laju_connection_settle(connection);
+  }
+  laju_connections_send_late(all);
 }
 
 void laju_connections_cut(laju_connections *all) {

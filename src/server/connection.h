@@ -16,6 +16,7 @@
  *   - answers held back for their delay (proto/batch.h, hold_us): LAJU_HELD_MAX a worker, LAJU_HOLD_MAX_MS each; beyond that they
  *     go at once or earlier (`unheld`). While one is held nothing more of its connection is parsed, and little more than
  *     LAJU_READ_SIZE is read; a peer that goes away frees it
+ *   - news for a peer that does not take them: they are left out until it has taken what was written before
  *   - a batch that waits for the shared store (proto/parked.h), which takes no longer than the store's timeout: one a connection,
  *     and the same as above meanwhile, except that a peer which only has sent its FIN still gets the replies. Its bytes count as
  *     kept. Where the connection closes, the store's answer is dropped when it comes
@@ -105,6 +106,9 @@ void laju_connections_refuse(laju_connections *connections, const laju_door *doo
 
 /* Parts from those whose deadline has passed at `now_ms` of the loop's clock. A timer calls it. */
 void laju_connections_expire(laju_connections *connections, uint64_t now_ms);
+
+/* Something may be due to connections whose codec pushes. Not from within a codec's call. */
+void laju_connections_push(laju_connections *connections);
 
 /* From now on a connection ends as soon as no request of it has begun. */
 void laju_connections_drain(laju_connections *connections);

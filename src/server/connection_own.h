@@ -36,6 +36,7 @@ struct laju_connection {
   laju_unsent *unsent;
   laju_parked *parked;    /* a batch that waits for the store, ... */
   laju_held_answer *held; /* ... or an answer that waits its time: while there is one, nothing is parsed */
+  bool promised;          /* nor while one is to be pushed */
   laju_tls_stream *tls;   /* NULL: the bytes are plain */
   bool due;               /* it has waited, and goes out as soon as nothing is unsent */
   size_t kept;            /* its share of all->kept */
@@ -62,7 +63,7 @@ static inline bool laju_connection_unfinished(const laju_connection *connection)
 
 /* Is it waiting for an answer? */
 static inline bool laju_connection_waits(const laju_connection *connection) {
-  return connection->parked != NULL || connection->held != NULL;
+  return connection->parked != NULL || connection->held != NULL || connection->promised;
 }
 
 /* May it be answered now? */
@@ -89,6 +90,9 @@ void laju_connection_answer_input(laju_connection *connection);
 
 /* Goes on with an answer that is `due`. */
 void laju_connection_release(laju_connection *connection);
+
+/* Writes what the codec has to push, if the peer has taken all else. */
+void laju_connection_push(laju_connection *connection);
 
 /* Forgets the answer that it waits for. */
 void laju_connection_stop_waiting(laju_connection *connection);

@@ -11,8 +11,8 @@
 #define SWEEP_TURN_MS 1000
 #define BUCKET_BYTES 128 /* of the table; only the pace of the sweep depends on it */
 
-void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_limiter *limiter, const laju_config *config) {
-  *keeper = (laju_keeper){.loop = loop, .limiter = limiter, .config = config};
+void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_service *service, const laju_config *config) {
+  *keeper = (laju_keeper){.loop = loop, .limiter = service->limiter, .overlay = service->overlay, .config = config};
   uv_timer_init(loop, &keeper->snapshot_timer);
   uv_timer_init(loop, &keeper->sweep_timer);
   keeper->snapshot_timer.data = keeper->sweep_timer.data = keeper->work.data = keeper;
@@ -104,6 +104,7 @@ int laju_keeper_save(laju_keeper *keeper) {
 void laju_keeper_sweep(laju_keeper *keeper, int64_t now_us) {
   laju_table *table = laju_limiter_table(keeper->limiter);
   laju_table_stats stats;
+  laju_overlay_expire(keeper->overlay, now_us);
   laju_table_stats_read(table, &stats);
   if (stats.keys == 0) return; /* an idle table is not even touched */
   uint64_t slice = keeper->config->memory_bytes / BUCKET_BYTES / LAJU_SWEEP_TURNS + 1;

@@ -12,13 +12,15 @@
 #include <uv.h>
 
 #include "config/config.h"
-#include "limiter/limiter.h"
+#include "limiter/overlay.h"
+#include "proto/service.h"
 
 #define LAJU_SWEEP_TURNS 60
 
 typedef struct laju_keeper {
   uv_loop_t *loop;
   laju_limiter *limiter;
+  laju_overlay *overlay;
   const laju_config *config; /* must outlive it */
   uv_timer_t snapshot_timer, sweep_timer;
   uv_work_t work;
@@ -29,14 +31,14 @@ typedef struct laju_keeper {
   uint64_t sweep_at;
 } laju_keeper;
 
-void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_limiter *limiter, const laju_config *config);
+void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_service *service, const laju_config *config);
 
 /* Loads the snapshot, before anybody uses the limiter. One that cannot be understood is moved aside (".corrupt-" and the
  * time) and the limiter starts empty; none is fine. 0, or -1 where the file cannot be read or moved (logged): going on
  * would write over it. */
 int laju_keeper_load(laju_keeper *keeper);
 
-/* One turn of the sweep, as of `now_us` of the limiter's clock. A timer calls it once a second. */
+/* One turn of the sweep, and of overrides that have expired, as of `now_us` of the limiter's clock. A timer calls it once a second. */
 void laju_keeper_sweep(laju_keeper *keeper, int64_t now_us);
 
 /* Starts the timers; or once more, where the interval has changed. */

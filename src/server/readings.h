@@ -4,6 +4,7 @@
 
 #include "limiter/way.h"
 #include "proto/account.h"
+#include "redis/nodes_reply.h"
 #include "redis/store.h"
 #include "server/connection.h"
 
@@ -18,7 +19,8 @@ typedef struct laju_readings {
   laju_counters counters;
   laju_table_stats table;
   bool has_store;
-  uint64_t nodes; /* that share the store */
+  uint64_t nodes;       /* that share the store, */
+  laju_nodes_seen seen; /* and their versions */
   laju_store_counters store;
   laju_way_counters way;
   /* by rule: not sums, but what to add up */

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "limiter/overlay.h"
 #include "server/certs.h"
 #include "server/cpus.h"
 #include "server/crash.h"
+#include "server/desk.h"
 #include "server/keeper.h"
 #include "server/reload.h"
 #include "server/systemd.h"
@@ -50,6 +52,10 @@ typedef struct server {
   size_t workers_wanted;
   size_t worker_count; /* those that have been started */
   laju_worker **workers;
+  laju_ledger **ledgers; /* theirs, */
+  laju_top **tops;       /* and who they refused */
+  laju_gathering gathering;
+  laju_desk *desk; /* NULL: there is no admin door */
   laju_crash_stack crash_stack;
   laju_keeper keeper;
   uv_loop_t loop;
@@ -114,7 +120,8 @@ static uint64_t slowest_epoch(const server *self) {
     uint64_t epoch = laju_worker_epoch(self->workers[i]);
     if (epoch < slowest) slowest = epoch;
   }
-  return slowest;
+  uint64_t desk = laju_desk_epoch(self->desk);
+  return desk < slowest ? desk : slowest;
 }
 
 static void free_retired(server *self) {
@@ -147,9 +154,11 @@ static bool publish(laju_reload *reload, laju_terms *fresh, const laju_config *s
   *old = (retired_terms){.next = self->retired, .terms = self->terms, .epoch = epoch};
   self->retired = old;
   self->terms = fresh;
+  fresh->overlay = self->service.overlay;
   atomic_store_explicit(&self->service.terms, fresh, memory_order_release);
   atomic_store_explicit(&self->crew.epoch, epoch, memory_order_release);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_nudge(self->workers[i]);
+  laju_desk_publish(self->desk, epoch);
   take_interval(self, settings->snapshot_interval_us);
   return true;
 }
@@ -174,11 +183,16 @@ static void on_news(uv_async_t *async) {
   for (size_t i = 0; i < self->worker_count; i++) {
     if (!laju_worker_has_ended(self->workers[i])) return;
   }
-  close_handles(self);
+  if (!laju_desk_has_ended(self->desk)) {
+    laju_desk_drain(self->desk); /* it was to see the others end */
+  } else {
+    close_handles(self);
+  }
 }
 
 static void cut(server *self) {
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_cut(self->workers[i]);
+  laju_desk_cut(self->desk);
 }
 
 static void on_drain_over(uv_timer_t *timer) {
@@ -232,7 +246,7 @@ static int fail(const char *message, const char *why) {
 }
 
 /* As many descriptors as the system lets us have, less what is needed for other things. */
-static uint64_t connections_max(size_t workers) {
+static uint64_t connections_max(size_t workers, bool has_desk) {
   struct rlimit files;
   if (getrlimit(RLIMIT_NOFILE, &files) < 0) return CONNECTIONS_MIN;
   if (files.rlim_cur < files.rlim_max) {
@@ -240,6 +254,7 @@ static uint64_t connections_max(size_t workers) {
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0) files = raised;
   }
   uint64_t kept = DESCRIPTORS_KEPT + workers * DESCRIPTORS_PER_WORKER;
+  if (has_desk) kept += DESCRIPTORS_PER_WORKER + LAJU_DESK_CONNECTIONS_MAX;
   if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur > CONNECTIONS_MAX + kept) return CONNECTIONS_MAX;
   return files.rlim_cur > kept + CONNECTIONS_MIN ? files.rlim_cur - kept : CONNECTIONS_MIN;
 }
@@ -278,6 +293,17 @@ static int open_doors(server *self) {
   return 0;
 }
 
+static int open_desk(server *self) {
+  char why[LAJU_TEXT_SIZE] = "";
+  laju_desk_options options = {.config = self->config,
+                               .service = &self->service,
+                               .sharing = &self->sharing,
+                               .news = &self->news,
+                               .hash_key = self->crew.top_key,
+                               .tls = self->config->tls.admin ? self->certs.http : NULL};
+  return laju_desk_open(&self->desk, &options, why) == 0 ? 0 : fail("cannot open a door", why);
+}
+
 static int make_limiter(server *self) {
   const laju_config *config = self->config;
   laju_limiter_options options = {.memory_bytes = config->memory_bytes,
@@ -291,7 +317,10 @@ static int make_limiter(server *self) {
   laju_terms_number(self->config, self->service.names);
   err = laju_terms_new(&self->terms, self->config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
+  err = laju_overlay_new(&self->service.overlay);
+  if (err < 0) return fail("cannot keep overrides", laju_error_allowed(err));
   self->service.limiter = self->limiter;
+  self->terms->overlay = self->service.overlay;
   atomic_store_explicit(&self->service.terms, self->terms, memory_order_release);
   return 0;
 }
@@ -321,7 +350,7 @@ static int init_handles(server *self) {
   uv_timer_init(&self->loop, &self->drain_timer);
   uv_timer_init(&self->loop, &self->watch_timer);
   self->signals.data = self->news.data = self->drain_timer.data = self->watch_timer.data = self;
-  laju_keeper_init(&self->keeper, &self->loop, self->limiter, self->config);
+  laju_keeper_init(&self->keeper, &self->loop, &self->service, self->config);
   laju_reload_init(&self->reload, &self->loop, self->source, self->config, self->service.names);
   laju_certs_start(&self->certs, &self->loop);
   self->reload.publish = publish;
@@ -338,16 +367,35 @@ static int init_loop(server *self) {
   return err;
 }
 
+static int start_desk(server *self) {
+  char why[LAJU_TEXT_SIZE];
+  if (self->desk == NULL) return 0;
+  self->gathering = (laju_gathering){.service = &self->service,
+                                     .sharing = &self->sharing,
+                                     .crew = &self->crew,
+                                     .reload = &self->reload,
+                                     .workers = self->workers,
+                                     .ledgers = self->ledgers,
+                                     .worker_count = self->worker_count,
+                                     .started_us = laju_limiter_now_us(self->limiter)};
+  return laju_desk_start(self->desk, &self->gathering, self->tops, why) == 0 ? 0 : fail("cannot start a worker", why);
+}
+
 static int start_workers(server *self) {
   self->workers = calloc(self->workers_wanted, sizeof *self->workers);
-  if (self->workers == NULL) return fail("cannot start the workers", "out of memory");
+  self->ledgers = calloc(self->workers_wanted, sizeof(laju_ledger *));
+  self->tops = calloc(self->workers_wanted, sizeof(laju_top *));
+  bool has_room = self->workers != NULL && self->ledgers != NULL && self->tops != NULL;
+  if (!has_room) return fail("cannot start the workers", "out of memory");
   while (self->worker_count < self->workers_wanted) {
     char why[LAJU_TEXT_SIZE];
     size_t i = self->worker_count;
     if (laju_worker_new(&self->workers[i], &self->crew, i, why) < 0) return fail("cannot start a worker", why);
+    self->ledgers[i] = laju_worker_account(self->workers[i])->ledger;
+    self->tops[i] = laju_worker_account(self->workers[i])->top;
     self->worker_count++;
   }
-  return 0;
+  return start_desk(self);
 }
 
 static const char *scheme_of(const laju_door *door) {
@@ -358,7 +406,7 @@ static const char *scheme_of(const laju_door *door) {
 }
 
 static void tell_door(const server *self, const laju_door *door) {
-  bool is_http = door->codec == &laju_http_codec;
+  bool is_http = door->codec != &laju_resp_codec;
   char at[LAJU_ENDPOINT_TEXT_SIZE], url[LAJU_ENDPOINT_TEXT_SIZE + 16];
   laju_endpoint_format(&door->bound, at);
   snprintf(url, sizeof url, "%s%s", scheme_of(door), at);
@@ -372,6 +420,7 @@ static void tell_door(const server *self, const laju_door *door) {
 static void tell_start(const server *self) {
   char workers[24], rules[24], connections[24];
   for (size_t i = 0; i < self->crew.door_count; i++) tell_door(self, &self->doors[i]);
+  if (self->desk != NULL) tell_door(self, laju_desk_door(self->desk));
   laju_log(LAJU_LOG_INFO, "serving", "version", LAJU_VERSION, "workers", number(workers, self->worker_count), "rules",
            number(rules, laju_ruleset_count(self->terms->rules)), "connections_max",
            number(connections, self->crew.connections_max), NULL);
@@ -412,22 +461,22 @@ static int serve(server *self) {
 static int run(server *self) {
   self->workers_wanted = self->config->workers > 0 ? self->config->workers : laju_cpus_allowed();
   if (self->workers_wanted > LAJU_WORKERS_MAX) self->workers_wanted = LAJU_WORKERS_MAX;
-  self->crew = (laju_crew){.service = &self->service,
-                           .sharing = &self->sharing,
-                           .doors = self->doors,
-                           .news = &self->news,
-                           .connections_max = connections_max(self->workers_wanted)};
+  self->crew =
+      (laju_crew){.service = &self->service, .sharing = &self->sharing, .doors = self->doors, .news = &self->news};
   if (getrandom(self->crew.top_key, sizeof self->crew.top_key, 0) != (ssize_t)sizeof self->crew.top_key) {
     return fail("cannot get random numbers", strerror(errno));
   }
   self->signals_fd = open_signals();
   if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
-  if (make_limiter(self) < 0 || read_certs(self) < 0 || open_doors(self) < 0) return -1;
-  int err = laju_sharing_init(&self->sharing, &self->config->store, &self->service, &self->news, self->workers_wanted);
+  if (make_limiter(self) < 0 || read_certs(self) < 0 || open_doors(self) < 0 || open_desk(self) < 0) return -1;
+  self->crew.connections_max = connections_max(self->workers_wanted, self->desk != NULL);
+  size_t stores = self->workers_wanted + (self->desk != NULL);
+  int err = laju_sharing_init(&self->sharing, &self->config->store, &self->service, &self->news, stores);
   if (err < 0) return fail("cannot share a store", uv_strerror(err));
   err = init_loop(self);
   if (err < 0) return fail("cannot start the loop", uv_strerror(err));
   err = serve(self);
+  laju_desk_stop(self->desk);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_free(self->workers[i]);
   self->worker_count = 0; /* nobody holds old terms any more */
   uv_loop_close(&self->loop);
@@ -459,11 +508,15 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   int err = run(self);
   for (size_t i = 0; i < self->crew.door_count; i++) laju_door_close(&self->doors[i]);
   free_retired(self);
+  laju_desk_free(self->desk);
   laju_terms_free(self->terms);
   if (self->sharing.config != NULL) laju_sharing_deinit(&self->sharing);
   laju_certs_deinit(&self->certs);
   laju_limiter_free(self->limiter);
+  laju_overlay_free(self->service.overlay);
   laju_rule_names_free(self->service.names);
+  free(self->ledgers);
+  free(self->tops);
   free(self->workers);
   if (self->signals_fd >= 0) close(self->signals_fd);
   laju_crash_stack_deinit(&self->crash_stack);

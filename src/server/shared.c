@@ -36,9 +36,7 @@ void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
   char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE];
   if (service->stores == 0) return;
   bool up = atomic_load_explicit(&service->stores_up, memory_order_relaxed) == service->stores;
-  uv_mutex_lock(&sharing->lock);
-  memcpy(why, sharing->why, sizeof why);
-  uv_mutex_unlock(&sharing->lock);
+  laju_sharing_why(sharing, why);
   if (!is_worth_telling(sharing, up, why, now_ms)) return;
   sharing->told = true;
   sharing->told_up = up;
@@ -51,6 +49,12 @@ void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
     laju_log(LAJU_LOG_WARN, "the shared store does not answer: rules go by their on_store_error", "store", url, "why",
              why, NULL);
   }
+}
+
+void laju_sharing_why(laju_sharing *sharing, char why[LAJU_TEXT_SIZE]) {
+  uv_mutex_lock(&sharing->lock);
+  memcpy(why, sharing->why, LAJU_TEXT_SIZE);
+  uv_mutex_unlock(&sharing->lock);
 }
 
 /* ---- a worker's ---------------------------------------------------------------------------------------------------- */
@@ -146,6 +150,7 @@ int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bo
 void laju_shared_read(laju_shared *shared, laju_readings *readings) {
   uv_mutex_lock(&shared->all->lock);
   if (shared->readable) laju_readings_add_store(readings, laju_store_read_counters(shared->way.store));
+  if (shared->readable && shared->nodes != NULL) laju_nodes_look(shared->nodes, &readings->seen);
   uv_mutex_unlock(&shared->all->lock);
 }
 

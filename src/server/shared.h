@@ -44,6 +44,9 @@ static inline bool laju_sharing_has_store(const laju_sharing *sharing) {
  * and then. The main thread's. */
 void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms);
 
+/* What a worker has last heard of why the store is not up; "" where nothing. Any thread. */
+void laju_sharing_why(laju_sharing *sharing, char why[LAJU_TEXT_SIZE]);
+
 typedef struct laju_shared {
   laju_way way;
   laju_sharing *all;

@@ -8,6 +8,10 @@ static void free_all(laju_terms *terms) {
   char *password = (char *)(uintptr_t)terms->resp_password;
   if (password != NULL) explicit_bzero(password, strlen(password));
   free(password);
+  char *token = (char *)(uintptr_t)terms->admin_token;
+  if (token != NULL) explicit_bzero(token, strlen(token));
+  free(token);
+  free((void *)(uintptr_t)terms->admin_hosts);
   free((laju_network *)(uintptr_t)terms->trusted);
   laju_ruleset_free((laju_ruleset *)(uintptr_t)terms->rules);
   free(terms);
@@ -17,6 +21,24 @@ static int copy_password(laju_terms *terms, const laju_config *config) {
   if (config->resp_password[0] == '\0') return 0;
   terms->resp_password = strdup(config->resp_password);
   return terms->resp_password != NULL ? 0 : LAJU_ERR_MEMORY;
+}
+
+static int copy_token(laju_terms *terms, const laju_config *config) {
+  if (config->admin.token[0] == '\0') return 0;
+  terms->admin_token = strdup(config->admin.token);
+  return terms->admin_token != NULL ? 0 : LAJU_ERR_MEMORY;
+}
+
+/* Pointers, and behind them what they point to: one piece. */
+static int copy_hosts(laju_terms *terms, const laju_config *config) {
+  size_t count = config->admin.host_count, size = sizeof config->admin.hosts[0];
+  const char **hosts = malloc(count * (sizeof *hosts + size) + 1);
+  if (hosts == NULL) return LAJU_ERR_MEMORY;
+  char *texts = (char *)(hosts + count);
+  for (size_t i = 0; i < count; i++) hosts[i] = memcpy(texts + i * size, config->admin.hosts[i], size);
+  terms->admin_hosts = hosts;
+  terms->admin_host_count = count;
+  return 0;
 }
 
 static int copy_trusted(laju_terms *terms, const laju_config *config) {
@@ -69,8 +91,11 @@ int laju_terms_new(laju_terms **out, laju_config *config) {
       .trust_unix = config->trust_unix,
       .ip_prefix_v4 = config->ip_prefix_v4,
       .ip_prefix_v6 = config->ip_prefix_v6,
+      .admin_reveal = config->admin.reveal,
   };
   int error = copy_password(terms, config);
+  if (error == 0) error = copy_token(terms, config);
+  if (error == 0) error = copy_hosts(terms, config);
   if (error == 0) error = copy_trusted(terms, config);
   if (error == 0) error = take_rules(terms, config); /* last: what follows it could not fail back */
   if (error < 0) {

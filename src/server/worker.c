@@ -31,7 +31,7 @@ struct laju_worker {
   uv_timer_t grace; /* of draining */
   listener listeners[LAJU_DOORS_MAX];
   size_t listener_count;
-  bool draining, ended;
+  bool draining, ended, attended;
   _Atomic(wish) wish;
   _Atomic bool thread_ended;
   _Atomic uint64_t epoch;
@@ -128,6 +128,7 @@ static void stop_accepting(laju_worker *worker) {
 static void end_when_empty(laju_worker *worker) {
   if (worker->ended || !worker->connections.draining || worker->connections.count > 0) return;
   worker->ended = true;
+  if (worker->attended) worker->crew->attendance->close(worker->crew->attendance->context);
   laju_connections_stop(&worker->connections);
   laju_shared_close(&worker->shared);
   uv_close((uv_handle_t *)&worker->grace, NULL);
@@ -193,7 +194,7 @@ static void run(void *argument) {
   laju_worker *worker = argument;
   laju_crash_stack stack = {0};
   char name[16];
-  snprintf(name, sizeof name, "worker-%zu", worker->number % 100000);
+  snprintf(name, sizeof name, worker->crew->is_desk ? "admin" : "worker-%zu", worker->number % 100000);
   pthread_setname_np(pthread_self(), name);
   laju_crash_stack_init(&stack);
   uv_run(&worker->loop, UV_RUN_DEFAULT);
@@ -224,6 +225,14 @@ static int add_listeners(laju_worker *worker) {
   return 0;
 }
 
+static int attend(laju_worker *worker) {
+  const laju_attendance *attendance = worker->crew->attendance;
+  if (attendance == NULL) return 0;
+  int err = attendance->open(attendance->context, &worker->loop, &worker->connections, &worker->shared.way);
+  worker->attended = err == 0;
+  return err;
+}
+
 static void end_loop(laju_worker *worker) {
   uv_close((uv_handle_t *)&worker->wake, NULL);
   uv_run(&worker->loop, UV_RUN_DEFAULT);
@@ -241,6 +250,7 @@ static int start(laju_worker *worker) {
   uv_timer_init(&worker->loop, &worker->grace);
   worker->wake.data = worker->pause.data = worker->grace.data = worker;
   err = add_listeners(worker);
+  if (err == 0) err = attend(worker);
   if (err == 0) err = uv_thread_create(&worker->thread, run, worker);
   if (err < 0) {
     cut(worker);
@@ -257,7 +267,7 @@ static int open_connections(laju_worker *worker) {
     laju_shared_close(&worker->shared);
     return err;
   }
-  worker->connections.account = &worker->account;
+  if (!worker->crew->is_desk) worker->connections.account = &worker->account;
   err = start(worker);
   if (err < 0) laju_connections_deinit(&worker->connections);
   return err;
@@ -273,7 +283,8 @@ static int init(laju_worker *worker, laju_crew *crew, size_t number, char why[LA
   worker->number = number;
   int err = uv_loop_init(&worker->loop);
   if (err < 0) return fail(err, why);
-  bool shares = laju_shared_open(&worker->shared, crew->sharing, &worker->loop, number == 0, on_turn, worker, why) == 0;
+  bool registers = number == 0 && !crew->is_desk;
+  bool shares = laju_shared_open(&worker->shared, crew->sharing, &worker->loop, registers, on_turn, worker, why) == 0;
   err = shares ? open_connections(worker) : 0;
   if (shares && err == 0) return 0;
   uv_run(&worker->loop, UV_RUN_DEFAULT); /* lets closing handles go */

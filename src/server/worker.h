@@ -17,6 +17,14 @@
 #define LAJU_ACCEPTS_A_TURN 64  /* of one socket, before others have their turn */
 #define LAJU_DRAIN_GRACE_MS 100 /* what was on its way when draining began may still come */
 
+/* What else a worker's loop does. */
+typedef struct laju_attendance {
+  /* Before the thread starts: adds handles to the loop, which may use what else is there until `close`. 0, or a libuv error. */
+  int (*open)(void *context, uv_loop_t *loop, laju_connections *connections, laju_way *way);
+  void (*close)(void *context); /* in the thread, when no connection is left: closes the handles */
+  void *context;
+} laju_attendance;
+
 /* What the workers have in common. Filled before they start. */
 typedef struct laju_crew {
   laju_service *service;
@@ -27,7 +35,9 @@ typedef struct laju_crew {
   _Atomic uint64_t connections; /* of all workers; touched when one comes or goes */
   uv_async_t *news;             /* told when a worker's thread ends, or has turned */
   uint64_t top_key[2];          /* random, of who is refused most */
-  _Atomic uint64_t epoch;       /* of the terms in force: raised after new ones are published */
+  bool is_desk; /* the admin door's: what it answers is not counted, and it does not register the node */
+  const laju_attendance *attendance; /* NULL: nothing */
+  _Atomic uint64_t epoch;            /* of the terms in force: raised after new ones are published */
 } laju_crew;
 
 typedef struct laju_worker laju_worker;

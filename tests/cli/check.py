@@ -103,7 +103,7 @@ class Laju(unittest.TestCase):
         path = pathlib.Path(cls.home.name)
         cls.server = f"unix:{path}/resp.sock"
         (path / "laju.yaml").write_text(
-            f"listen: {{http: off, resp: '{cls.server}'}}\n"
+            f"listen: {{http: off, resp: '{cls.server}', admin: off}}\n"
             "memory: 1MiB\n"
             "resp_password: open sesame\n"
             "rules: [{name: two, algorithm: token-bucket, limit: 2, per: 1d}, {name: costly, limit: 5, per: 1d, cost: 3}]\n")

@@ -38,11 +38,11 @@ def options_listed(command):
 
 
 def check_file(text):
-    """The examples' file with a password is one of ours."""
+    """The examples' files with secrets are one of ours."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, tempfile.NamedTemporaryFile("w") as password:
         password.write("open sesame\n")
         password.flush()
-        file.write(text.replace("/run/secrets/redis", password.name))
+        file.write(re.sub(r"/run/secrets/\w+", password.name, text))
         file.flush()
         return run("config", "check", file.name)
 
@@ -52,7 +52,7 @@ def known_keys():
     def allowed(text):
         return re.search(r"allowed: (.*)", check_file(text).stderr).group(1).split(", ")
 
-    groups = {"listen", "snapshot", "store", "tls", "ip_prefix", "headers"}
+    groups = {"listen", "snapshot", "store", "tls", "admin", "ip_prefix", "headers"}
     keys = {f"{group}.{word}" for group in groups for word in allowed(f"{group}: {{nosuchkeyatall: 1}}")}
     members = set(allowed("rules: [{nosuchkeyatall: 1}]"))
     members |= set(allowed("rules: [{match: {nosuchkeyatall: 1}}]")) | set(allowed("rules: [{overrides: [{nosuchkeyatall: 1}]}]"))

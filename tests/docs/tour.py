@@ -44,7 +44,7 @@ def free_port():
 
 
 def start(laju, http, resp, arguments):
-    server = subprocess.Popen([laju, "serve", "--http", f"127.0.0.1:{http}", "--resp", f"127.0.0.1:{resp}", *arguments],
+    server = subprocess.Popen([laju, "serve", "--http", f"127.0.0.1:{http}", "--resp", f"127.0.0.1:{resp}", "--admin", "off", *arguments],
                               stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and server.poll() is None:

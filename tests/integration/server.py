@@ -76,20 +76,25 @@ def settled_descriptors(pid):
 
 
 class Server:
-    """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts both doors on unix sockets."""
+    """Settings are what laju.yaml holds, as a Python dict: JSON is YAML. `unix` puts the doors on unix sockets; there is an admin
+    door only with `admin`."""
 
-    def __init__(self, settings=None, *, arguments=(), unix=False, descriptors=None):
+    def __init__(self, settings=None, *, arguments=(), unix=False, admin=False, descriptors=None):
         self.directory = tempfile.TemporaryDirectory(prefix="laju-test-")  # goes when this object does
         self.home = pathlib.Path(self.directory.name)
         self.settings = dict(settings or {})
         self.arguments = list(arguments)
         if unix:
             self.http_address, self.resp_address = str(self.home / "http.sock"), str(self.home / "resp.sock")
-            listen = {"http": f"unix:{self.http_address}", "resp": f"unix:{self.resp_address}"}
+            self.admin_address = str(self.home / "admin.sock")
+            listen = {"http": f"unix:{self.http_address}", "resp": f"unix:{self.resp_address}",
+                      "admin": f"unix:{self.admin_address}"}
         else:
             self.http_address, self.resp_address = ("127.0.0.1", free_port()), ("127.0.0.1", free_port())
-            listen = {"http": "%s:%d" % self.http_address, "resp": "%s:%d" % self.resp_address}
-        self.settings.setdefault("listen", listen)
+            self.admin_address = ("127.0.0.1", free_port())
+            listen = {"http": "%s:%d" % self.http_address, "resp": "%s:%d" % self.resp_address,
+                      "admin": "%s:%d" % self.admin_address}
+        self.settings["listen"] = {**listen, **({} if admin else {"admin": "off"}), **self.settings.get("listen", {})}
         self.settings.setdefault("workers", 2)
         self.config_path = self.home / "laju.yaml"
         self.log_path = self.home / "stderr"
@@ -176,6 +181,9 @@ class Server:
 
     def resp(self, **options):
         return Resp(self.resp_address, **options)
+
+    def admin(self, **options):
+        return Http(self.admin_address, **options)
 
     def url(self, path):
         return "http://%s:%d%s" % (*self.http_address, path)

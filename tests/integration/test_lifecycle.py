@@ -39,7 +39,7 @@ def test_the_doors_are_told_on_stderr_as_they_are_bound(laju):
 
 
 def test_port_0_is_bound_and_told(tmp_path):
-    server = Server({"listen": {"http": "127.0.0.1:0", "resp": "127.0.0.1:0"}}).launch()
+    server = Server({"listen": {"http": "127.0.0.1:0", "resp": "127.0.0.1:0", "admin": "off"}}).launch()
     try:
         deadline = time.monotonic() + 30
         while len(ports := re.findall(r"127\.0\.0\.1:(\d+)", server.log())) < 2:

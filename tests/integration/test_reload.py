@@ -547,7 +547,7 @@ def test_the_command_line_stays_over_the_file(serve):
 
 def test_without_a_file_sighup_changes_nothing():
     server = Server()
-    started(server, "--http", "%s:%d" % server.http_address, "--resp", "off", "--rule", "api=10/1d fixed-window")
+    started(server, "--http", "%s:%d" % server.http_address, "--resp", "off", "--admin", "off", "--rule", "api=10/1d fixed-window")
     try:
         law.keep_clear_of_edge(law.DAY_S, 60)
         server.check("api", "whoever", 4)

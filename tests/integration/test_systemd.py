@@ -51,7 +51,7 @@ def listening():
 
 def test_sockets_handed_over_are_the_doors(tmp_path, listening):
     http, resp = listening
-    manager = Manager(tmp_path, [("http", http), ("resp", resp)], "--http", "127.0.0.1:1", "--workers", "2")
+    manager = Manager(tmp_path, [("http", http), ("resp", resp)], "--http", "127.0.0.1:1", "--admin", "off", "--workers", "2")
     try:
         assert manager.told() == ["READY=1"]
         with Http(http.getsockname()) as client:
@@ -69,7 +69,7 @@ def test_sockets_handed_over_are_the_doors(tmp_path, listening):
 def test_a_reload_is_told_from_its_beginning_to_its_end(tmp_path, listening):
     config = tmp_path / "laju.yaml"
     config.write_text("rules: [{name: a, limit: 1, per: 1m}]")
-    manager = Manager(tmp_path, [("http", listening[0])], "--config", str(config), "--resp", "off")
+    manager = Manager(tmp_path, [("http", listening[0])], "--config", str(config), "--resp", "off", "--admin", "off")
     try:
         assert manager.told() == ["READY=1"]
         manager.process.send_signal(signal.SIGHUP)

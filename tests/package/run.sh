@@ -27,7 +27,7 @@ done
 port=18980
 
 start() {
-  /usr/bin/laju serve --config /etc/laju/laju.yaml --http "127.0.0.1:$port" --resp off 2>/tmp/laju.log &
+  /usr/bin/laju serve --config /etc/laju/laju.yaml --http "127.0.0.1:$port" --resp off --admin off 2>/tmp/laju.log &
   laju=$!
   for _ in $(seq 100); do
     if curl -fs -o /dev/null "127.0.0.1:$port/readyz"; then return; fi

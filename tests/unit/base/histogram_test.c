@@ -116,6 +116,18 @@ static void merged_ones_are_as_if_one_had_seen_all(void **unused) {
   assert_int_equal(laju_histogram_count(&parts[0]), 1000);
 }
 
+static void what_came_since_an_earlier_reading_is_the_difference(void **unused) {
+  (void)unused;
+  static laju_histogram earlier;
+  laju_histogram_add_times(&fresh, 10, 100);
+  laju_histogram_merge(&earlier, &fresh);
+  laju_histogram_add_times(&fresh, 50, 3);
+  laju_histogram_subtract(&fresh, &earlier);
+  assert_int_equal(laju_histogram_count(&fresh), 3);
+  assert_int_equal(laju_histogram_sum_us(&fresh), 150);
+  assert_int_equal(laju_histogram_quantile(&fresh, 0.5), 50);
+}
+
 static void bounds_get_what_lies_within_them(void **unused) {
   (void)unused;
   static const int64_t bounds_us[] = {10, 100, 1000, 10000, 1000000000};
@@ -179,6 +191,7 @@ int main(void) {
       cmocka_unit_test_setup(below_zero_is_zero, setup),
       cmocka_unit_test_setup(the_same_value_many_times_is_as_often_one_by_one, setup),
       cmocka_unit_test_setup(merged_ones_are_as_if_one_had_seen_all, setup),
+      cmocka_unit_test_setup(what_came_since_an_earlier_reading_is_the_difference, setup),
       cmocka_unit_test_setup(bounds_get_what_lies_within_them, setup),
       cmocka_unit_test_setup(a_bound_gets_what_is_a_60th_below_and_nothing_above, setup),
       cmocka_unit_test_setup(a_reader_sees_it_grow_and_never_shrink, setup),

@@ -92,10 +92,10 @@ static void an_unknown_key_is_named_with_its_place_and_the_nearest(void **state)
       "match, key, missing, secret, shadow, wait, mode, on_store_error, group, exempt, overrides");
   refused(
       "memroy: 1GiB\n",
-      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, store, tls, "
+      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, store, tls, admin, "
       "trusted_proxies, ip_prefix, headers, inline_limits, resp_password, resp_admin, rules");
   refused("listen: {htp: '127.0.0.1:1'}\n",
-          "laju.yaml:1:10: listen.htp: unknown key; did you mean \"http\"? allowed: http, resp");
+          "laju.yaml:1:10: listen.htp: unknown key; did you mean \"http\"? allowed: http, resp, admin");
   refused("snapshot:\n  colour: blue\n", "laju.yaml:2:3: snapshot.colour: unknown key; allowed: path, interval");
   refused_as("\"me\\nmory\\x1b[2J\": 1\n", "laju.yaml:1:1: me?mory?[2J: unknown key;");
   refused_as("listen.http: 127.0.0.1:80\n", "laju.yaml:1:1: listen.http: unknown key;");
@@ -199,7 +199,7 @@ static void wrong_types_are_refused(void **state) {
   refused("memory: ~\n", "laju.yaml:1:9: memory: is empty; leave it out for its default");
   refused("inline_limits: yes\n",
           "laju.yaml:1:16: inline_limits: \"yes\" is neither; did you mean \"true\"? allowed: true or false");
-  refused("listen: 127.0.0.1:80\n", "laju.yaml:1:9: listen: is not a mapping; allowed: the keys http, resp");
+  refused("listen: 127.0.0.1:80\n", "laju.yaml:1:9: listen: is not a mapping; allowed: the keys http, resp, admin");
   refused("rules: {name: a}\n", "laju.yaml:1:8: rules: is not a list; allowed: - {name: api, limit: 100, per: 1m}");
   refused("rules: [api]\n", "laju.yaml:1:9: rules[0]: is not a mapping; allowed: {name: api, limit: 100, per: 1m}");
   refused("rules:\n- {name: a, limit: \"5\", per: 1s}\n",

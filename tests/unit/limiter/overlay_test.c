@@ -36,9 +36,11 @@ static void put(const char *key, uint32_t limit, int64_t expires_us) {
   assert_int_equal(laju_overlay_put(overlay, &entry, 0), 0);
 }
 
+/* After what has expired by then was dropped. */
 static bool has(const char *key, int64_t now_us, uint32_t limit) {
   uint32_t found = 0, burst = 0;
-  if (!laju_overlay_find(overlay, 3, key, strlen(key), now_us, &found, &burst)) return false;
+  laju_overlay_expire(overlay, now_us);
+  if (!laju_overlay_find(overlay, 3, key, strlen(key), &found, &burst)) return false;
   return found == limit && burst == 2 * limit;
 }
 
@@ -49,7 +51,19 @@ static void a_key_has_its_own_numbers_until_they_expire(void **state) {
   assert_false(has("ada", 1000, 7));
   assert_false(has("grace", 1, 7));
   uint32_t limit, burst;
-  assert_false(laju_overlay_find(overlay, 4, "ada", 3, 1, &limit, &burst)); /* under another rule */
+  assert_false(laju_overlay_find(overlay, 4, "ada", 3, &limit, &burst)); /* under another rule */
+}
+
+static void what_is_known_of_one_can_be_looked_at(void **state) {
+  (void)state;
+  laju_overlay_entry found;
+  put("ada", 7, 1000);
+  assert_true(laju_overlay_look(overlay, 3, "ada", 3, 999, &found));
+  assert_int_equal(found.limit, 7);
+  assert_int_equal(found.burst, 14);
+  assert_int_equal(found.expires_us, 1000);
+  assert_false(laju_overlay_look(overlay, 3, "ada", 3, 1000, &found));
+  assert_false(laju_overlay_look(overlay, 3, "grace", 5, 1, &found));
 }
 
 static void a_later_one_stands_in_the_place_of_an_earlier(void **state) {
@@ -70,14 +84,14 @@ static void a_rule_is_copied_with_the_key_s_numbers(void **state) {
   assert_int_equal(laju_rule_init(&rule, "login", 5, LAJU_TOKEN_BUCKET, 5, 60000000, 10), 0);
   rule.number = 3;
   put("ada", 7, 1000);
-  const laju_rule *applied = laju_overlay_apply(overlay, &rule, "ada", 3, 1, &place);
+  const laju_rule *applied = laju_overlay_apply(overlay, &rule, "ada", 3, &place);
   assert_ptr_equal(applied, &place);
   assert_int_equal(applied->limit, 7);
   assert_int_equal(applied->capacity, 14);
-  assert_ptr_equal(laju_overlay_apply(overlay, &rule, "grace", 5, 1, &place), &rule);
+  assert_ptr_equal(laju_overlay_apply(overlay, &rule, "grace", 5, &place), &rule);
   laju_overlay_entry none = entry_of("ada", 0, 0, 1000);
   assert_int_equal(laju_overlay_put(overlay, &none, 0), 0);
-  assert_int_equal(laju_overlay_apply(overlay, &rule, "ada", 3, 1, &place)->capacity, 0);
+  assert_int_equal(laju_overlay_apply(overlay, &rule, "ada", 3, &place)->capacity, 0);
 }
 
 static void there_is_an_end_and_the_expired_make_room(void **state) {
@@ -124,7 +138,7 @@ static void a_reader_never_sees_half_of_a_change(void **state) {
   assert_int_equal(pthread_create(&writer, NULL, flip, NULL), 0);
   uint32_t limit = 0, burst = 0;
   while (limit < 20000) {
-    assert_true(laju_overlay_find(overlay, 3, "ada", 3, 1, &limit, &burst));
+    assert_true(laju_overlay_find(overlay, 3, "ada", 3, &limit, &burst));
     assert_int_equal(burst, 2 * limit);
   }
   pthread_join(writer, NULL);
@@ -133,6 +147,7 @@ static void a_reader_never_sees_half_of_a_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_key_has_its_own_numbers_until_they_expire, make, end),
+      cmocka_unit_test_setup_teardown(what_is_known_of_one_can_be_looked_at, make, end),
       cmocka_unit_test_setup_teardown(a_later_one_stands_in_the_place_of_an_earlier, make, end),
       cmocka_unit_test_setup_teardown(a_rule_is_copied_with_the_key_s_numbers, make, end),
       cmocka_unit_test_setup_teardown(there_is_an_end_and_the_expired_make_room, make, end),
