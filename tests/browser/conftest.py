@@ -3,6 +3,7 @@ import pathlib
 import shutil
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from page_server import ROOT, PageServer, page_folder
 from simulator import Simulator
@@ -32,8 +33,7 @@ def browser():
     """One Chromium, Debian's, for all tests."""
     if CHROMIUM is None:
         pytest.skip("chromium is not installed (script/bootstrap --tests)")
-    from playwright.sync_api import sync_playwright
-
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         # As root Chromium starts only without its sandbox; the one page that it opens here is ours.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []

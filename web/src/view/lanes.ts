@@ -26,7 +26,7 @@ class LaneRow {
     private readonly run: Run,
     private readonly words: Words,
     private readonly of: LaneName,
-    choose: (lane: number, request: number) => void,
+    choose: (lane: number, request: number | null) => void,
     resized: () => void,
   ) {
     const { lane, algorithm, name } = of;
@@ -63,7 +63,7 @@ export class Lanes {
     run: Run,
     words: Words,
     lanes: readonly LaneName[],
-    choose: (lane: number, request: number) => void,
+    choose: (lane: number, request: number | null) => void,
     resized: () => void,
   ) {
     this.rows = lanes.map((of) => new LaneRow(run, words, of, choose, resized));

@@ -70,7 +70,7 @@ export class Simulator {
     });
     const controls = new Controls(run, this.law, words, change);
     const why = new Why(run, words, (lane) => this.laneName(lane).name, (request) =>
-      this.choose(request === null ? null : (run.chosen?.lane ?? run.lane), request));
+      this.choose(run.chosen?.lane ?? run.lane, request));
     const own = new OwnPanel(words, (times) => this.act(() => {
       run.replay(times);
       run.playing = this.motion();
@@ -117,8 +117,10 @@ export class Simulator {
     });
   }
 
-  private choose(lane: number | null, request: number | null): void {
-    this.act(() => this.run.choose(lane === null || request === null ? null : { lane, request }));
+  private choose(lane: number, request: number | null): void {
+    const had = this.fixed?.why.element.contains(document.activeElement) ?? false;
+    this.act(() => this.run.choose(request === null ? null : { lane, request }));
+    if (had && request === null) this.panel.querySelector<HTMLElement>(`[data-timeline='${lane}']`)?.focus();
   }
 
   private laneName(lane: number): LaneName {

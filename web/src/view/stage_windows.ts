@@ -85,15 +85,17 @@ function windowBoxes(scene: Scene, axis: Axis): WindowBox[] {
   return boxes;
 }
 
-/** How full a window is, in the middle of what can be seen of it, where there is room. */
-function drawCount(scene: Scene, axis: Axis, { x, count, height, current }: WindowBox): void {
+/** How full a window is, in the middle of what can be seen of it, where there is room: in the filled part or just above it.
+ * From `solidX` on that part has the full colour. */
+function drawCount(scene: Scene, axis: Axis, { x, count, height, current }: WindowBox, solidX: number): void {
   const { surface, palette, numbers } = scene;
   const [left, right] = [Math.max(x, axis.left), Math.min(x + axis.perPeriod, axis.nowX)];
   if (right - left < 56 || (count === 0 && !current)) return;
-  const y = axis.top + 15;
-  const covered = current && y > axis.base - height;
-  const color = covered ? palette.surface : palette.ink;
-  surface.text(`${count} / ${numbers.limit}`, (left + right) / 2, y, { color, weight: 650, align: 'center' });
+  const inside = height > 30;
+  const y = axis.base - height + (inside ? 15 : -13);
+  const middle = (left + right) / 2;
+  const color = inside && middle > solidX ? palette.surface : palette.ink;
+  surface.text(`${count} / ${numbers.limit}`, middle, y, { color, weight: 650, align: 'center' });
 }
 
 function drawWindows(scene: Scene, axis: Axis, boxes: readonly WindowBox[]): void {
@@ -104,7 +106,6 @@ function drawWindows(scene: Scene, axis: Axis, boxes: readonly WindowBox[]): voi
     const fillBox = () => surface.box(x + 2, axis.base - height, axis.perPeriod - 4, height, 8, accent);
     surface.faded(current ? 0.22 : 0.4, fillBox); // what of the window is still to come is pale
     if (current) surface.clipped(0, 0, axis.nowX, surface.height, fillBox);
-    drawCount(scene, axis, box);
     surface.stroke(x, axis.top - 6, x, axis.base + 46, palette.line, 1, [3, 3]);
   }
 }
@@ -113,7 +114,9 @@ export function drawFixedWindow(scene: Scene): void {
   const { surface, palette } = scene;
   const axis = axisOf(scene);
   surface.clipped(axis.left, 0, axis.right, surface.height, () => {
-    drawWindows(scene, axis, windowBoxes(scene, axis));
+    const boxes = windowBoxes(scene, axis);
+    drawWindows(scene, axis, boxes);
+    for (const box of boxes) drawCount(scene, axis, box, boxes.find(({ current }) => current)?.x ?? 0);
     drawRequests(scene, axis);
     drawNow(scene, axis);
     const top = { x: axis.nowX, y: axis.top - 8 };
@@ -151,6 +154,7 @@ export function drawSlidingCounter(scene: Scene): void {
         surface.text(text, left + width / 2, axis.base - 12, { color: palette.surface, weight: 650, align: 'center' });
       }
     }
+    for (const box of boxes) drawCount(scene, axis, box, axis.nowX - axis.perPeriod);
     drawFrame(scene, axis);
     drawRequests(scene, axis);
     drawNow(scene, axis);

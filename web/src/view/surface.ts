@@ -139,6 +139,12 @@ export class Surface {
     context.setLineDash([]);
   }
 
+  /** How wide a text will be. */
+  widthOf(text: string, { size = 12, weight = 500 }: Pick<TextStyle, 'size' | 'weight'>): number {
+    this.context.font = `${weight} ${size}px ${FONT}`;
+    return this.context.measureText(text).width;
+  }
+
   text(text: string, x: number, y: number, { color, size = 12, weight = 500, align = 'left' }: TextStyle): void {
     const { context } = this;
     context.font = `${weight} ${size}px ${FONT}`;

@@ -36,7 +36,7 @@ export class Timeline {
     readonly lane: number,
     private readonly algorithm: Algorithm,
     name: string,
-    private readonly choose: (request: number) => void,
+    private readonly choose: (request: number | null) => void,
     resized: () => void,
   ) {
     this.surface = new Surface(HEIGHT, resized);
@@ -64,6 +64,7 @@ export class Timeline {
   private key(event: KeyboardEvent): void {
     const { history } = this.run.world;
     if (history.count === 0) return;
+    if (event.key === 'Escape') this.choose(null);
     const from = this.chosen ?? history.count + 1;
     const goal: Record<string, number> = {
       ArrowLeft: from - 1,
@@ -147,10 +148,10 @@ export class Timeline {
     if (right < 0) return;
     surface.faded(0.16, () => surface.box(left, 2, right - left, AXIS_Y - 4, 8, palette.alarm));
     const text = fill(words.overLimit, { n: formatNumber(most), span: formatSpan(mostAtUs - mostFromUs), limit, per: formatDuration(periodUs) });
-    const room = 7 * text.length;
-    const fits = left > room;
-    surface.text(text, fits ? left - 6 : right + 6, 12,
-      { color: palette.alarm, weight: 650, size: 11, align: fits ? 'right' : 'left' });
+    const style = { color: palette.alarm, weight: 650, size: 11 };
+    const width = surface.widthOf(text, style);
+    const x = left - 6 > width ? left - 6 - width : Math.min(right + 6, surface.width - width - 4);
+    surface.text(text, Math.max(4, x), 12, style);
   }
 
   private drawGrid(palette: Palette): void {

@@ -35,7 +35,8 @@ export class Why {
     private readonly nameOf: (lane: number) => string,
     private readonly choose: (request: number | null) => void,
   ) {
-    this.element = h('section', { class: 'why card', 'aria-label': words.why, 'aria-live': 'polite', hidden: true });
+    this.element = h('section', { class: 'why card', 'aria-label': words.why, 'aria-live': 'polite', hidden: true,
+      onkeydown: (event) => (event as KeyboardEvent).key === 'Escape' && this.choose(null) });
   }
 
   update(): void {
@@ -49,7 +50,9 @@ export class Why {
     if (!chosen) return;
     this.element.dataset['request'] = String(chosen.request);
     this.element.dataset['pod'] = String(world.history.pod(chosen.request) + 1);
+    const held = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-do') : null;
     this.element.replaceChildren(...this.content(chosen.lane, chosen.request));
+    if (held) this.element.querySelector<HTMLElement>(`[data-do=${held}]`)?.focus(); // built anew, it keeps the keyboard
   }
 
   private content(laneIndex: number, request: number): Node[] {

@@ -1,4 +1,5 @@
 // All words that the page shows, in one file for each language.
+import { keep, kept } from '../kept';
 import { en, type Words } from './en';
 import { id } from './id';
 
@@ -14,13 +15,13 @@ export const wordsOf = (language: Language): Words => all[language];
 
 /** What was chosen before, otherwise the first of the browser's languages that there is. */
 export function preferredLanguage(): Language {
-  const wanted = [localStorage.getItem(KEPT) ?? '', ...navigator.languages];
+  const wanted = [kept(KEPT) ?? '', ...navigator.languages];
   const short = wanted.map((tag) => tag.toLowerCase().split('-')[0]);
   return LANGUAGES.find((language) => short.find((tag) => LANGUAGES.some((known) => known === tag)) === language) ?? 'en';
 }
 
 export function keepLanguage(language: Language): void {
-  localStorage.setItem(KEPT, language);
+  keep(KEPT, language);
 }
 
 /** Puts values in the places of a text: fill('{n} of {of}', {n: 1, of: 2}). */
