@@ -15,7 +15,7 @@ class Example(Server):
     """A laju with the example's file; doors and Redis are of the test."""
 
     def __init__(self, redis):
-        super().__init__()
+        super().__init__(arguments=["--admin", "off"])
         self.places = {"127.0.0.1:8080": "%s:%d" % self.http_address, "127.0.0.1:6380": "%s:%d" % self.resp_address,
                        "redis://127.0.0.1:6379": redis.url}
 
