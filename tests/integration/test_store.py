@@ -9,11 +9,13 @@ import pytest
 
 import law
 from conftest import SANITIZED
+from redis_server import RedisServer
 from server import PATIENCE_S, Server, settled_descriptors
 from test_reload import DONE, Told, put
 from wire import RespError
 
-TIMEOUT_MS = 100
+TIMEOUT_MS = 100  # where Redis is not well; where it must answer, the machine may be busy
+PATIENT = {"timeout": "5s"}
 SLACK_S = 5 if SANITIZED else 1  # a machine with other things to do; what is promised is `timeout`
 
 
@@ -77,7 +79,12 @@ def wait_for_store(server, up=True, patience_s=PATIENCE_S):
 
 @pytest.fixture(scope="module")
 def shared():
-    from redis_server import RedisServer
+    with RedisServer() as redis, Nodes(redis, nodes=2, **PATIENT) as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="module")
+def brief():
     with RedisServer() as redis, Nodes(redis, nodes=2) as nodes:
         yield nodes
 
@@ -93,13 +100,26 @@ def two(shared):
 
 
 @pytest.fixture
-def frozen(shared):
+def frozen(brief):
     """Redis keeps its connections and says nothing, until the test is over. Then it is well again for the next."""
-    shared.redis.freeze()
-    yield shared
-    shared.redis.thaw()
-    for server in shared.servers:
+    brief.redis.freeze()
+    yield brief
+    brief.redis.thaw()
+    for server in brief.servers:
         wait_for_store(server)
+
+
+def until_read(*clients):
+    """Returns when the server has taken all that these clients have sent out of the kernel's hands."""
+    waiting = {client.socket.getsockname()[1] for client in clients}
+    deadline = time.monotonic() + PATIENCE_S
+    while waiting:
+        assert time.monotonic() < deadline
+        with open("/proc/net/tcp") as table:
+            rows = [line.split() for line in table.readlines()[1:]]
+        # Of the server's ends, by the client's port: bytes in the receive queue.
+        unread = {int(row[2].split(":")[1], 16) for row in rows if row[4].split(":")[1] != "00000000"}
+        waiting &= unread
 
 
 def timed(ask):
@@ -343,7 +363,7 @@ def test_who_waits_when_laju_ends_is_answered(redis_server, key):
         redis.freeze()
         for resp in clients:
             resp.send(resp.encode("LAJU.CHECK", "allow", key) * 3)
-        time.sleep(0.05)  # they are read
+        until_read(*clients)
         server.signal(signal.SIGTERM)
         for resp in clients:
             assert [resp.reply()[0] for _ in range(3)] == [1, 1, 1]
@@ -355,20 +375,24 @@ def test_who_waits_when_laju_ends_is_answered(redis_server, key):
 
 def test_who_does_not_wait_any_longer_ends_at_once(redis_server, key):
     redis = redis_server()
-    with Server(settings(redis, RULES, timeout="10s")) as server:
-        wait_for_store(server)
-        redis.freeze()
-        with server.resp() as resp:
+    for _ in range(5):
+        with Server(settings(redis, RULES, timeout="10s")) as server, server.resp() as resp:
+            wait_for_store(server)
+            redis.freeze()
+            sent = time.monotonic()
             resp.send(resp.encode("LAJU.CHECK", "allow", key))
-            time.sleep(0.05)  # it is read
+            until_read(resp)
             server.signal(signal.SIGTERM)
-            time.sleep(0.2)  # longer than the same signal is taken for one
+            time.sleep(0.12)  # longer than the same signal is taken for one
             server.signal(signal.SIGTERM)
-            began = time.monotonic()
-            assert resp.rest() == b""
+            answer = resp.rest()
+            took = time.monotonic() - sent
             assert server.wait() == 0
-        assert time.monotonic() - began < SLACK_S
-        assert "cut=1" in server.log()
+            redis.thaw()
+        if took < 0.8:  # else the silent connection may have been given up before, and the check been answered
+            assert answer == b"" and "cut=1" in server.log()
+            return
+    raise AssertionError("too slow to see it, five times")
 
 
 def test_what_waits_is_decided_by_the_rules_of_its_time(redis_server, key):
@@ -378,7 +402,7 @@ def test_what_waits_is_decided_by_the_rules_of_its_time(redis_server, key):
         redis.freeze()
         http.send(http.request("POST", "/v1/check", {"rule": "deny", "key": key}))
         resp.send(resp.encode("LAJU.CHECK", "deny", key, 2) + resp.encode("CL.THROTTLE", key, 6, 1, 60))
-        time.sleep(0.05)  # they are read
+        until_read(http, resp)
         told = Told(server)
         put(server, {**server.settings, "rules": [r for r in RULES if r["name"] != "deny"]})
         server.signal(signal.SIGHUP)
@@ -445,7 +469,7 @@ def test_more_than_may_wait_are_answered_for_at_once(redis_server, key):
         redis.freeze()
         keys = [f"{key}-{i}" for i in range(20)]
         first.send(first.encode("LAJU.MCHECK", "allow", 1, *keys))
-        time.sleep(0.05)  # it is read
+        until_read(first)
         began = time.monotonic()
         assert second.call("LAJU.MCHECK", "deny", 1, *keys) == [-1000] * 20
         assert time.monotonic() - began < SLACK_S
@@ -469,13 +493,10 @@ def test_readiness_tells_of_the_store(frozen, key):
 def test_a_store_that_returns_empty_is_exact_again_within_a_second(shared, key):
     shared.redis.kill()
     with shared.servers[0].http() as http:
-        assert timed(lambda: http.check("allow", key)).json["source"] == "fallback"
+        assert http.check("allow", key).json["source"] == "fallback"
     shared.redis.start()
-    returned = time.monotonic()
     for server in shared.servers:
-        with server.http() as http:
-            while http.check("allow", f"{key}-probe", 0).json.get("source") is not None:
-                assert time.monotonic() - returned < 1 + SLACK_S
+        wait_for_store(server, patience_s=1 + SLACK_S)
     admitted = 0
     for _ in range(5):
         for server in shared.servers:
@@ -504,7 +525,7 @@ def test_the_log_tells_of_changes_once_and_never_a_password(redis_server):
         assert "WRONGPASS" in server.log()
         assert ready(server, "/readyz?store=1").status == 503
     assert "sesame" not in server.log()
-    right = {**wrong, "redis": redis.url}
+    right = {**PATIENT, "redis": redis.url}
     with Server({"store": right, "rules": [rule("allow")]}) as server:
         wait_for_store(server)
         with server.http() as http:
