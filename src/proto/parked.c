@@ -166,7 +166,7 @@ static void copy(laju_parked *parked, const laju_batch *from) {
   laju_rule *made = to->rules;
   to->key_len = 0;
   parked->claim_count = 0;
-  memcpy(to->asks, from->asks, from->ask_count * sizeof *from->asks);
+  for (size_t i = 0; i < from->ask_count; i++) to->asks[i] = from->asks[i];
   if (from->note_len > 0) memcpy(to->notes, from->notes, from->note_len);
   for (size_t i = 0; i < from->check_count; i++) copy_check(to, from, i, &made);
   for (size_t i = 0; i < from->ask_count; i++) {

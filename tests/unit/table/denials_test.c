@@ -1,3 +1,4 @@
+#include "decisions.h"
 #include "table/fixture.h"
 
 #include <pthread.h>
@@ -54,7 +55,7 @@ static void a_refusal_is_told_again_until_its_wait_is_over(void **unused) {
     int64_t over_us = NOON + told.retry_after_us;
     assert_true(told.retry_after_us > 3 * SECOND);
     assert_true(laju_denials_find(&denials, &check, no_group, NOON, &again));
-    assert_memory_equal(&again, &told, sizeof told);
+    assert_same_decision(&again, &told);
     assert_true(laju_denials_find(&denials, &check, no_group, NOON + 3 * SECOND, &again));
     assert_int_equal(again.retry_after_us, told.retry_after_us - 3 * SECOND);
     assert_int_equal(again.reset_after_us, told.reset_after_us - 3 * SECOND);
