@@ -49,10 +49,11 @@ def peer(name):
 
 
 class Servers:
-    """The servers of a run, in a folder that the caller removes. Ports count up from PORT."""
+    """The servers of a run, in a folder that the caller removes. Ports count up from PORT. Not `pinned`, they use all CPUs."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, pinned=True):
         self.folder = folder
+        self.before = ["taskset", "-c", str(CPUS[0])] if pinned else []
         self.next_port = int(os.environ.get("PORT", "22000"))
         self.started = []
 
@@ -64,8 +65,8 @@ class Servers:
         return os.path.join(self.folder, name)
 
     def start(self, argv, address):
-        """Runs it on its CPU until it listens at a port or a socket's path. Its process id."""
-        process = subprocess.Popen(["taskset", "-c", str(CPUS[0])] + argv, stdin=subprocess.DEVNULL,
+        """Starts it, and waits until it listens at a port or a socket's path. Its process id."""
+        process = subprocess.Popen(self.before + argv, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.started.append(process)
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
@@ -93,18 +94,21 @@ class Servers:
         return self.start(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
                            "--dir", self.folder, *options], port)
 
-    def start_nginx(self, port, *listen):
-        """Answers 200 to all. The process that works is the child of the one that was started."""
+    def start_nginx(self, port, http):
+        """One worker, with `http` as its configuration of that name. The process that works is the child of the one started."""
         config = self.path("nginx.conf")
         with open(config, "w") as file:
             file.write("daemon off; worker_processes 1; pid %s/nginx.pid; error_log %s/nginx.log;\n"
                        "events { worker_connections 1024; }\n"
-                       "http { access_log off; keepalive_requests 1000000000;\n"
-                       "  server { listen 127.0.0.1:%d; %s location / { return 200; } } }\n" %
-                       (self.folder, self.folder, port, "".join("listen %s; " % one for one in listen)))
+                       "http { access_log off; keepalive_requests 1000000000;\n%s }\n" % (self.folder, self.folder, http))
         pid = self.start(["nginx", "-p", self.folder, "-c", config], port)
         with open("/proc/%d/task/%d/children" % (pid, pid)) as children:
             return int(children.read().split()[0])
+
+    def start_nginx_200(self, port, *listen):
+        """Answers 200 to all."""
+        return self.start_nginx(port, "server { listen 127.0.0.1:%d; %s location / { return 200; } }" %
+                                (port, "".join("listen %s; " % one for one in listen)))
 
     def stop(self):
         for process in self.started:
