@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/slice.h"
+#include "redis/words.h"
 
 #define NAME_TAIL ":{!nodes}"
 #define LIVES_MS 60000 /* the register itself, without any node */
@@ -29,27 +30,9 @@ bool laju_nodes_version_valid(const char *version) {
 
 /* ---- commands ---- */
 
-static void add_word(laju_buffer *to, const char *word, size_t len) {
-  laju_buffer_add_format(to, "$%zu\r\n", len);
-  laju_buffer_add(to, word, len);
-  laju_buffer_add(to, "\r\n", 2);
-}
-
-static void add_text(laju_buffer *to, const char *text) {
-  add_word(to, text, strlen(text));
-}
-
-static void add_number(laju_buffer *to, const char *before, int64_t number) {
-  char text[32];
-  size_t len = strlen(before);
-  memcpy(text, before, len);
-  add_word(to, text, len + laju_decimal(text + len, number));
-}
-
 static void begin(laju_buffer *to, size_t words, const char *command, const char *name, size_t name_len) {
-  laju_buffer_add_format(to, "*%zu\r\n", words);
-  add_text(to, command);
-  if (name != NULL) add_word(to, name, name_len);
+  laju_words_begin(to, words, command);
+  if (name != NULL) laju_words_add(to, name, name_len);
 }
 
 void laju_nodes_ask_time(laju_buffer *to) {
@@ -59,20 +42,20 @@ void laju_nodes_ask_time(laju_buffer *to) {
 void laju_nodes_ask_who(laju_buffer *to, const char *name, size_t name_len, const char *member, int64_t now_ms) {
   begin(to, 1, "MULTI", NULL, 0);
   begin(to, 4, "ZADD", name, name_len);
-  add_number(to, "", now_ms);
-  add_text(to, member);
+  laju_words_add_number(to, "", now_ms);
+  laju_words_add_text(to, member);
   begin(to, 4, "ZREMRANGEBYSCORE", name, name_len);
-  add_text(to, "-inf");
-  add_number(to, "(", now_ms - LAJU_NODES_FORGET_MS);
+  laju_words_add_text(to, "-inf");
+  laju_words_add_number(to, "(", now_ms - LAJU_NODES_FORGET_MS);
   begin(to, 4, "ZREMRANGEBYSCORE", name, name_len);
-  add_number(to, "(", now_ms + LAJU_NODES_FORGET_MS);
-  add_text(to, "+inf");
+  laju_words_add_number(to, "(", now_ms + LAJU_NODES_FORGET_MS);
+  laju_words_add_text(to, "+inf");
   begin(to, 3, "PEXPIRE", name, name_len);
-  add_number(to, "", LIVES_MS);
+  laju_words_add_number(to, "", LIVES_MS);
   begin(to, 2, "ZCARD", name, name_len);
   begin(to, 4, "ZRANGE", name, name_len);
-  add_number(to, "", 0);
-  add_number(to, "", LAJU_NODES_LISTED_MAX - 1);
+  laju_words_add_number(to, "", 0);
+  laju_words_add_number(to, "", LAJU_NODES_LISTED_MAX - 1);
   begin(to, 1, "EXEC", NULL, 0);
 }
 

@@ -24,6 +24,7 @@ struct laju_desk {
   char store_url[LAJU_STORE_SHOWN_SIZE];
   /* its worker's */
   laju_connections *connections;
+  laju_overrides *overrides; /* NULL: there is no store */
   uv_timer_t tick;
   laju_readings readings;
   laju_window latency, store_latency;
@@ -73,8 +74,17 @@ static bool find_file(const char *path, size_t len, laju_admin_file *out) {
 
 /* ---- overrides ---- */
 
+static void on_changed(void *context) {
+  laju_desk *desk = context;
+  laju_connections_push(desk->connections);
+}
+
 static void change(void *owner, laju_admin_change *wanted) {
   laju_desk *desk = owner;
+  if (desk->overrides != NULL) {
+    laju_overrides_change(desk->overrides, wanted, on_changed, desk);
+    return;
+  }
   laju_overlay *overlay = desk->admin.overlay;
   const laju_overlay_entry *entry = &wanted->entry;
   int64_t now_us = laju_limiter_now_us(desk->options.service->limiter);
@@ -103,9 +113,9 @@ static void on_tick(uv_timer_t *timer) {
   laju_connections_push(desk->connections);
 }
 
-static int attend(void *context, uv_loop_t *loop, laju_connections *connections, laju_way *way) {
+static int attend(void *context, uv_loop_t *loop, laju_connections *connections, laju_shared *shared) {
   laju_desk *desk = context;
-  (void)way;
+  desk->overrides = shared->overrides;
   desk->connections = connections;
   uv_timer_init(loop, &desk->tick);
   desk->tick.data = desk;
@@ -153,6 +163,7 @@ static void fill(laju_desk *desk, const laju_desk_options *options) {
                            .connections_max = LAJU_DESK_CONNECTIONS_MAX,
                            .news = options->news,
                            .is_desk = true,
+                           .minds_overrides = true,
                            .attendance = &desk->attendance};
   if (options->config->store.url.kind != LAJU_STORE_NONE)
     laju_store_url_show(desk->store_url, &options->config->store.url);

@@ -469,6 +469,7 @@ static int run(server *self) {
   self->signals_fd = open_signals();
   if (self->signals_fd < 0) return fail("cannot read signals", strerror(errno));
   if (make_limiter(self) < 0 || read_certs(self) < 0 || open_doors(self) < 0 || open_desk(self) < 0) return -1;
+  self->crew.minds_overrides = self->desk == NULL;
   self->crew.connections_max = connections_max(self->workers_wanted, self->desk != NULL);
   size_t stores = self->workers_wanted + (self->desk != NULL);
   int err = laju_sharing_init(&self->sharing, &self->config->store, &self->service, &self->news, stores);

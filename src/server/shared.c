@@ -102,16 +102,30 @@ static int fail(int error, char why[LAJU_TEXT_SIZE]) {
   return -1;
 }
 
-/* With the keys made: the store, and the register. */
-static int open_store(laju_shared *shared, uv_loop_t *loop, bool registers, char why[LAJU_TEXT_SIZE]) {
+static int take_up(laju_shared *shared, uv_loop_t *loop, laju_duties duties) {
   const laju_config_store *config = shared->all->config;
-  laju_store_options options = options_of(config);
+  laju_slice prefix = {config->prefix, strlen(config->prefix)};
+  int error = 0;
+  if (duties.registers && config->nodes == 0) {
+    error = laju_nodes_new(&shared->nodes, shared->way.store, loop, &prefix, LAJU_VERSION, &shared->all->nodes);
+  }
+  if (error < 0 || !duties.overrides) return error;
+  laju_overrides_options options = {.service = shared->all->service,
+                                    .store = shared->way.store,
+                                    .prefix = config->prefix,
+                                    .transaction = config->transaction};
+  error = laju_overrides_new(&shared->overrides, loop, &options);
+  if (error < 0 && shared->nodes != NULL) laju_nodes_close(shared->nodes);
+  return error;
+}
+
+/* With the keys made: the store, and what this worker does for all. */
+static int open_store(laju_shared *shared, uv_loop_t *loop, laju_duties duties, char why[LAJU_TEXT_SIZE]) {
+  laju_store_options options = options_of(shared->all->config);
   why[0] = '\0';
   int error = laju_store_new(&shared->way.store, loop, &options, why);
   if (error < 0) return why[0] != '\0' ? -1 : fail(error, why);
-  if (!registers || config->nodes > 0) return 0;
-  laju_slice prefix = {config->prefix, strlen(config->prefix)};
-  error = laju_nodes_new(&shared->nodes, shared->way.store, loop, &prefix, LAJU_VERSION, &shared->all->nodes);
+  error = take_up(shared, loop, duties);
   if (error == 0) return 0;
   laju_store_close(shared->way.store, NULL, NULL);
   return fail(error, why);
@@ -124,7 +138,7 @@ static void set_readable(laju_shared *shared, bool readable) {
   uv_mutex_unlock(&shared->all->lock);
 }
 
-int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bool registers,
+int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, laju_duties duties,
                      void (*on_turn)(void *context), void *context, char why[LAJU_TEXT_SIZE]) {
   const laju_config_store *config = all->config;
   *shared = (laju_shared){.all = all, .on_turn = on_turn, .context = context};
@@ -135,7 +149,7 @@ int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bo
   shared->way.transaction = config->transaction;
   int error = laju_keys_init(&shared->way.keys, config->prefix, strlen(config->prefix));
   if (error < 0) return fail(error, why);
-  if (open_store(shared, loop, registers, why) < 0) {
+  if (open_store(shared, loop, duties, why) < 0) {
     laju_keys_deinit(&shared->way.keys);
     return -1;
   }
@@ -160,6 +174,7 @@ void laju_shared_close(laju_shared *shared) {
   note(shared, false, "");
   uv_close((uv_handle_t *)&shared->turn, NULL);
   if (shared->nodes != NULL) laju_nodes_close(shared->nodes);
+  if (shared->overrides != NULL) laju_overrides_close(shared->overrides);
   laju_store_close(shared->way.store, NULL, NULL);
 }
 

@@ -13,6 +13,7 @@
 #include "proto/service.h"
 #include "redis/nodes.h"
 #include "redis/store.h"
+#include "server/overrides.h"
 #include "server/readings.h"
 
 #define LAJU_SHARING_TELL_MS 1000 /* between two lines of the log about it */
@@ -50,7 +51,8 @@ void laju_sharing_why(laju_sharing *sharing, char why[LAJU_TEXT_SIZE]);
 typedef struct laju_shared {
   laju_way way;
   laju_sharing *all;
-  laju_nodes *nodes; /* of the worker that registers this laju, where nodes are counted */
+  laju_nodes *nodes;         /* of the worker that registers this laju, where nodes are counted */
+  laju_overrides *overrides; /* of the worker that minds them */
   uv_prepare_t turn;
   bool up;
   bool readable; /* the store's counters are there; under the sharing's lock */
@@ -59,9 +61,15 @@ typedef struct laju_shared {
   void *context;
 } laju_shared;
 
-/* Makes the way and begins to connect. `registers`: this worker does it for all. `on_turn` is called once a loop turn, after all
+/* What a worker does for all. */
+typedef struct laju_duties {
+  bool registers; /* it says that this laju is there */
+  bool overrides; /* it minds what operators have set */
+} laju_duties;
+
+/* Makes the way and begins to connect. `on_turn` is called once a loop turn, after all
  * that happened in it, where there is a store. 0, or -1 with `why`; then nothing is left to close. */
-int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, bool registers,
+int laju_shared_open(laju_shared *shared, laju_sharing *all, uv_loop_t *loop, laju_duties duties,
                      void (*on_turn)(void *context), void *context, char why[LAJU_TEXT_SIZE]);
 
 /* Adds what the store has counted, while it is open. Any thread, until deinit. */

@@ -228,7 +228,7 @@ static int add_listeners(laju_worker *worker) {
 static int attend(laju_worker *worker) {
   const laju_attendance *attendance = worker->crew->attendance;
   if (attendance == NULL) return 0;
-  int err = attendance->open(attendance->context, &worker->loop, &worker->connections, &worker->shared.way);
+  int err = attendance->open(attendance->context, &worker->loop, &worker->connections, &worker->shared);
   worker->attended = err == 0;
   return err;
 }
@@ -283,8 +283,8 @@ static int init(laju_worker *worker, laju_crew *crew, size_t number, char why[LA
   worker->number = number;
   int err = uv_loop_init(&worker->loop);
   if (err < 0) return fail(err, why);
-  bool registers = number == 0 && !crew->is_desk;
-  bool shares = laju_shared_open(&worker->shared, crew->sharing, &worker->loop, registers, on_turn, worker, why) == 0;
+  laju_duties duties = {.registers = number == 0 && !crew->is_desk, .overrides = number == 0 && crew->minds_overrides};
+  bool shares = laju_shared_open(&worker->shared, crew->sharing, &worker->loop, duties, on_turn, worker, why) == 0;
   err = shares ? open_connections(worker) : 0;
   if (shares && err == 0) return 0;
   uv_run(&worker->loop, UV_RUN_DEFAULT); /* lets closing handles go */

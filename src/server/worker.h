@@ -20,7 +20,7 @@
 /* What else a worker's loop does. */
 typedef struct laju_attendance {
   /* Before the thread starts: adds handles to the loop, which may use what else is there until `close`. 0, or a libuv error. */
-  int (*open)(void *context, uv_loop_t *loop, laju_connections *connections, laju_way *way);
+  int (*open)(void *context, uv_loop_t *loop, laju_connections *connections, laju_shared *shared);
   void (*close)(void *context); /* in the thread, when no connection is left: closes the handles */
   void *context;
 } laju_attendance;
@@ -35,7 +35,8 @@ typedef struct laju_crew {
   _Atomic uint64_t connections; /* of all workers; touched when one comes or goes */
   uv_async_t *news;             /* told when a worker's thread ends, or has turned */
   uint64_t top_key[2];          /* random, of who is refused most */
-  bool is_desk; /* the admin door's: what it answers is not counted, and it does not register the node */
+  bool is_desk;         /* the admin door's: what it answers is not counted, and it does not register the node */
+  bool minds_overrides; /* its first worker does it */
   const laju_attendance *attendance; /* NULL: nothing */
   _Atomic uint64_t epoch;            /* of the terms in force: raised after new ones are published */
 } laju_crew;

@@ -39,7 +39,8 @@ static void given(const char *text, size_t workers) {
 }
 
 static int open_shared(char why[LAJU_TEXT_SIZE]) {
-  return laju_shared_open(&shared, &sharing, &loop, true, on_turn, &turns, why);
+  return laju_shared_open(&shared, &sharing, &loop, (laju_duties){.registers = true, .overrides = true}, on_turn,
+                          &turns, why);
 }
 
 static int setup(void **state) {
