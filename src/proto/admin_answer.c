@@ -101,6 +101,20 @@ static bool read_guess(call *r, laju_slice *guess) {
   return false;
 }
 
+/* For the page, which cannot see its own cookie. */
+static void answer_session(call *r) {
+  connection *c = r->c;
+  laju_fields fields = laju_http_head_fields(&c->head, r->bytes);
+  const char *token = c->terms->admin_token;
+  if (token == NULL) {
+    answer_text(r, 200, JSON,
+                c->admin->exposed ? "{\"needed\":false,\"open\":false}" : "{\"needed\":false,\"open\":true}");
+    return;
+  }
+  bool open = laju_sessions_use(&c->admin->sessions, token, laju_fields_cookie(&fields, LAJU_ADMIN_COOKIE), r->now_us);
+  answer_text(r, 200, JSON, open ? "{\"needed\":true,\"open\":true}" : "{\"needed\":true,\"open\":false}");
+}
+
 static void answer_login(call *r) {
   connection *c = r->c;
   laju_slice guess;
@@ -274,8 +288,10 @@ static void answer_route(call *r) {
     case LAJU_ADMIN_SESSION:
       if (method == HTTP_POST) {
         answer_login(r);
-      } else {
+      } else if (method == HTTP_DELETE) {
         answer_logout(r);
+      } else {
+        answer_session(r);
       }
       break;
     default: answer_file(r); break;

@@ -14,7 +14,7 @@ static const laju_admin_route routes[] = {
     {LAJU_ADMIN_KEYS, "/v1/keys", "GET, HEAD, PUT, DELETE", false},
     {LAJU_ADMIN_OVERRIDES, "/v1/overrides", "GET, HEAD, DELETE", false},
     {LAJU_ADMIN_TOP_KEYS, "/v1/top", "GET, HEAD", false},
-    {LAJU_ADMIN_SESSION, "/v1/session", "POST, DELETE", true},
+    {LAJU_ADMIN_SESSION, "/v1/session", "GET, HEAD, POST, DELETE", true},
     {LAJU_ADMIN_PAGE, "", "GET, HEAD", true},
 };
 

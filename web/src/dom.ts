@@ -24,7 +24,7 @@ export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-const SVG = 'http://www.w3.org/2000/svg';
+export const SVG = 'http://www.w3.org/2000/svg';
 
 /** A small picture of one path, 24 by 24, in the text's colour. */
 export function icon(path: string): SVGSVGElement {

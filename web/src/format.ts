@@ -36,3 +36,30 @@ export function formatMoment(us: number, own: boolean): string {
   const seconds = us / 1_000_000;
   return seconds < 600 ? `${formatNumber(seconds, 2)} s` : formatSpan(us);
 }
+
+/** How often a second: to a tenth where that says something, and a dash where it is not known. */
+export function formatRate(perSecond: number): string {
+  if (!Number.isFinite(perSecond)) return '–';
+  return trimmed(perSecond, perSecond < 100 ? 1 : 0);
+}
+
+/** 0.4 %, 12 %: two digits that count. */
+export function formatShare(share: number): string {
+  return `${trimmed(share * 100, share > 0 && share < 0.1 ? 1 : 0)} %`;
+}
+
+/** As short as an axis needs it: 12K, 1.5M. */
+export function formatShort(value: number): string {
+  return value.toLocaleString(language, { notation: 'compact', maximumFractionDigits: 1 });
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${trimmed(bytes / 1024 ** step, 1)} ${units[step]}`;
+}
+
+/** The time of day, to the second. */
+export function formatClock(ms: number): string {
+  return new Date(ms).toLocaleTimeString(language === 'en' ? 'en-GB' : language, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}

@@ -1,6 +1,6 @@
-// The page's views by the address's hash: #/simulator?limit=10. A view that is not built has no entry here.
+// The page's views by the address's hash: #/simulator?limit=10.
 
-export const VIEWS = ['simulator'] as const;
+export const VIEWS = ['dashboard', 'simulator'] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Route {
@@ -8,12 +8,15 @@ export interface Route {
   query: URLSearchParams;
 }
 
-export function parseRoute(hash: string): Route {
+/** `offered`: the views that there are here; the first is where no other is asked for. */
+export function parseRoute(hash: string, offered: readonly View[]): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  return { view: VIEWS.find((view) => view === path) ?? VIEWS[0], query: new URLSearchParams(query) };
+  return { view: offered.find((view) => view === path) ?? offered[0] ?? 'simulator', query: new URLSearchParams(query) };
 }
 
-/** Changes the address without a new entry in the history: going back leaves the page, not the last keystroke. */
+export const routeTo = (view: View, query: string): string => `#/${view}${query === '' ? '' : `?${query}`}`;
+
+/** Changes the address without a new entry in the history: going back leaves the view, not the last keystroke. */
 export function replaceRoute(view: View, query: string): void {
-  history.replaceState(null, '', `#/${view}?${query}`);
+  history.replaceState(null, '', routeTo(view, query));
 }

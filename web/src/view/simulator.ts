@@ -38,6 +38,8 @@ export class Simulator {
   private readonly about = h('p', { class: 'about' });
   private readonly panel = h('div', { id: PANEL, role: 'tabpanel', class: 'panel', tabindex: -1 });
   private dirty = true;
+  private shown = false;
+  private next = 0; // the frame that is asked for
   private lastMs = 0;
   private textMs = 0;
   private late = false; // texts are older than the picture
@@ -53,7 +55,14 @@ export class Simulator {
     this.run = new Run(law, fromQuery(query, (us) => law.nearestPeriodUs(us)));
     this.run.playing = motion();
     this.render(words);
-    requestAnimationFrame((ms) => this.frame(ms));
+  }
+
+  /** Is it the view that is shown? Otherwise its time stands still. */
+  show(shown: boolean): void {
+    this.shown = shown;
+    this.lastMs = 0;
+    cancelAnimationFrame(this.next);
+    if (shown) this.next = requestAnimationFrame((ms) => this.frame(ms));
   }
 
   /** Builds everything in these words. The run goes on. */
@@ -167,7 +176,7 @@ export class Simulator {
     const moved = this.run.frame(this.lastMs === 0 ? 0 : nowMs - this.lastMs);
     this.lastMs = nowMs;
     if (moved || this.dirty || this.late || this.stage?.moving) this.draw(nowMs);
-    requestAnimationFrame((ms) => this.frame(ms));
+    if (this.shown) this.next = requestAnimationFrame((ms) => this.frame(ms));
   }
 
   private draw(nowMs: number): void {

@@ -1,0 +1,169 @@
+// What laju stands on: the shared store, its memory, its connections. And, above all else, what is wrong.
+import { h, say } from '../../dom';
+import { formatBytes, formatNumber, formatRate, formatShare, formatSpan } from '../../format';
+import { fill, type Words } from '../../words';
+import type { Status, StoreStatus } from '../api';
+import type { Board } from '../board';
+import { type Alert, alertsOf } from '../health';
+import { Trouble } from '../history';
+import { Facts, Meter } from './parts';
+
+function textOf(words: Words, alert: Alert): string {
+  const rate = (n: number) => formatRate(n);
+  switch (alert.kind) {
+    case 'starting': return words.alertStarting;
+    case 'draining': return words.alertDraining;
+    case 'storeDown': return fill(words.alertStoreDown,
+      { why: alert.why || words.notKnown, allowed: rate(alert.allowed), denied: rate(alert.denied) });
+    case 'storePartly': return fill(words.alertStorePartly, { why: alert.why || words.notKnown, up: alert.up, of: alert.of });
+    case 'storeSlow': return fill(words.alertStoreSlow, { n: rate(alert.timeouts) });
+    case 'versions': return fill(words.alertVersions, { versions: alert.versions });
+    case 'evicting': return fill(words.alertEvicting, { n: rate(alert.keys) });
+    case 'crowded': return fill(words.alertCrowded, { n: rate(alert.connections) });
+  }
+}
+
+export class Alerts {
+  readonly element = h('ul', { class: 'alerts', role: 'status' });
+  private kinds = '';
+
+  constructor(
+    private readonly board: Board,
+    private readonly words: Words,
+  ) {}
+
+  /** Numbers in a text that stays change in silence: a reader would else read it aloud each second. */
+  update(): void {
+    const { board, words, element } = this;
+    const alerts = board.status ? alertsOf(board.status, board.history) : [];
+    const kinds = alerts.map(({ kind }) => kind).join();
+    if (kinds !== this.kinds) {
+      this.kinds = kinds;
+      element.replaceChildren(...alerts.map((alert) => h('li', { 'data-alert': alert.kind }, textOf(words, alert))));
+    }
+    alerts.forEach((alert, i) => {
+      const item = element.children[i];
+      if (item) say(item, textOf(words, alert));
+    });
+  }
+}
+
+export class StoreCard {
+  readonly element: HTMLElement;
+  private readonly state = h('p', { class: 'state', role: 'status' });
+  private readonly why = h('p', { class: 'hint' });
+  private readonly facts = new Facts();
+
+  constructor(
+    private readonly board: Board,
+    private readonly words: Words,
+  ) {
+    this.element = h('section', { class: 'card store', id: 'store', 'aria-labelledby': 'store-title' }, h('h2', { id: 'store-title' }, words.store),
+      this.state, this.why, this.facts.element);
+  }
+
+  update(): void {
+    const { board, words, state, why } = this;
+    const store = board.status?.store ?? null;
+    const how = !store ? 'none' : store.up ? 'up' : store.workers_up > 0 ? 'partly' : 'down';
+    state.setAttribute('data-state', how);
+    say(state, words[`store-${how}`]);
+    say(why, !store ? words.storeNone : store.up ? store.url : `${store.url}: ${store.why || words.notKnown}`);
+    this.facts.element.hidden = !store;
+    if (store) this.tell(store);
+  }
+
+  private tell(store: StoreStatus): void {
+    const { words, facts, board } = this;
+    const { history, status } = board;
+    const number = (n: number) => formatNumber(n);
+    const closed = store.servers_up === store.servers;
+    facts.show('workers', words.workersUp, fill(words.nOf, { n: store.workers_up, of: status?.workers ?? 0 }), !store.up);
+    facts.show('breaker', words.breaker, closed ? words.breakerClosed : fill(words.breakerOpen, { n: store.servers - store.servers_up, of: store.servers }), !closed);
+    facts.show('opened', words.breakerOpened, number(store.breaker_opened));
+    facts.show('inflight', words.inflight, number(store.inflight));
+    facts.show('timeouts', words.timeouts, number(store.failures.timeout), history.trouble(Trouble.timeouts) > 0);
+    const failures = store.failures.overflow + store.failures.breaker + store.failures.other;
+    facts.show('failures', words.otherFailures, number(failures));
+    const fallback = history.trouble(Trouble.fallbacksAllowed) + history.trouble(Trouble.fallbacksDenied) > 0;
+    facts.show('fallbacksAllowed', words.fallbacksAllowed, number(store.fallbacks_allowed), fallback);
+    facts.show('fallbacksDenied', words.fallbacksDenied, number(store.fallbacks_denied), fallback);
+    facts.show('checks', words.storeChecks, number(store.checks));
+    facts.show('remembered', words.remembered, number(store.remembered));
+    facts.show('connects', words.connects, fill(words.connectsFailed, { n: number(store.connects), failed: number(store.connect_failures) }));
+    const versions = store.versions.map(({ version, count }) => `${version} × ${count}`).join(', ');
+    facts.show('nodes', words.nodes, versions === '' ? number(store.nodes) : `${number(store.nodes)} (${versions})`, store.versions.length > 1);
+  }
+}
+
+export class MemoryCard {
+  readonly element: HTMLElement;
+  private readonly keys: Meter;
+  private readonly logs: Meter;
+  private readonly keysText = h('p', { class: 'left', 'data-fact': 'keys' });
+  private readonly logsText = h('p', { class: 'hint' });
+  private readonly facts = new Facts();
+
+  constructor(
+    private readonly board: Board,
+    private readonly words: Words,
+  ) {
+    this.keys = new Meter(words.tableKeys);
+    this.logs = new Meter(words.tableLogs);
+    this.element = h('section', { class: 'card memory', 'aria-labelledby': 'memory-title' }, h('h2', { id: 'memory-title' }, words.memoryHeading),
+      this.keysText, this.keys.element, this.logsText, this.logs.element, this.facts.element);
+  }
+
+  update(): void {
+    const { board, words, facts } = this;
+    const { status, history } = board;
+    if (!status) return;
+    const { table } = status;
+    const share = table.slots > 0 ? table.keys / table.slots : 0;
+    say(this.keysText, fill(words.keysHeld, { n: formatNumber(table.keys), share: formatShare(share) }));
+    this.keys.update(share, formatShare(share));
+    const logShare = table.logs_bytes > 0 ? table.logs_used_bytes / table.logs_bytes : 0;
+    say(this.logsText, fill(words.logsHeld, { used: formatBytes(table.logs_used_bytes), of: formatBytes(table.logs_bytes) }));
+    this.logs.update(logShare, formatShare(logShare));
+    facts.show('slots', words.slots, formatNumber(table.slots));
+    facts.show('evictedFresh', words.evictedFresh, formatNumber(table.evicted_fresh + table.logs_evicted_fresh));
+    facts.show('evictedUsed', words.evictedUsed, formatNumber(table.evicted_used + table.logs_evicted_used), history.trouble(Trouble.evictedUsed) > 0);
+  }
+}
+
+export class DoorsCard {
+  readonly element: HTMLElement;
+  private readonly open = h('p', { class: 'left', 'data-fact': 'open' });
+  private readonly facts = new Facts();
+
+  constructor(
+    private readonly board: Board,
+    private readonly words: Words,
+  ) {
+    this.element = h('section', { class: 'card doors', 'aria-labelledby': 'doors-title' }, h('h2', { id: 'doors-title' }, words.doors),
+      this.open, this.facts.element);
+  }
+
+  update(): void {
+    const { board, words, facts } = this;
+    const { status, history } = board;
+    if (!status) return;
+    const { connections, requests, reloads } = status;
+    const closed = Object.entries(connections.closed).filter(([, n]) => n > 0).map(([why, n]) => `${why} ${formatNumber(n)}`).join(', ');
+    say(this.open, fill(words.connectionsOpen, { n: formatNumber(connections.open) }));
+    facts.show('accepted', words.newConnections, fill(words.perSecond, { n: formatRate(history.trouble(Trouble.accepted)) }));
+    facts.show('turnedAway', words.turnedAway, formatNumber(connections.refused), history.trouble(Trouble.turnedAway) > 0);
+    facts.show('closed', words.closedByUs, closed === '' ? '0' : closed);
+    for (const [door, { allowed, denied, error }] of Object.entries(requests)) {
+      facts.show(`door-${door}`, fill(words.requestsAt, { door: door.toUpperCase() }),
+        fill(words.requestsOf, { allowed: formatNumber(allowed), denied: formatNumber(denied), error: formatNumber(error) }));
+    }
+    facts.show('reloads', words.reloads, fill(words.reloadsOf, { done: formatNumber(reloads.done), refused: formatNumber(reloads.refused) }), reloads.refused > 0);
+  }
+}
+
+/** "laju 0.1.0 · up 3 h 20 min · 2 workers" */
+export function factsOf(words: Words, status: Status): string {
+  const up = formatSpan(Math.max(0, Math.floor((status.now_ms - status.started_ms) / 1000)) * 1_000_000);
+  return [`laju ${status.version}`, fill(words.upFor, { up }), fill(words.workersCount, { n: formatNumber(status.workers) })].join(' · ');
+}

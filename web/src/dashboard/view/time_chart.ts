@@ -1,0 +1,189 @@
+// Lines over the time of day, up to now. What stands under the pointer, or was chosen by the arrow keys, is told in words.
+import uPlot from 'uplot';
+import { h, say } from '../../dom';
+import { formatClock, formatShort } from '../../format';
+import type { Palette } from '../../view/surface';
+import type { Ring } from '../ring';
+
+export interface Line {
+  accent: string; // of the style sheet
+  name: string;
+  color: (palette: Palette) => string;
+  column: number; // of the ring
+  onto?: number; // stands on the line with this number, and so is drawn higher by it
+  hatched?: boolean; // what is filled, is so by strokes
+  filled?: boolean;
+  dash?: number[];
+}
+
+export interface TimeChartOptions {
+  label: string;
+  lines: readonly Line[];
+  height: number;
+  format: (value: number) => string;
+  axis?: (value: number) => string;
+  log?: boolean;
+}
+
+const LEAST_STEP_S = 1;
+
+/** Slanted strokes on nothing: told apart from what is filled without its colour. */
+function hatch(color: string): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  const size = 6 * Math.ceil(window.devicePixelRatio || 1);
+  tile.width = tile.height = size;
+  const context = tile.getContext('2d');
+  if (!context) return color;
+  context.strokeStyle = color;
+  context.lineWidth = size / 4;
+  for (const at of [-size, 0, size]) {
+    context.moveTo(at - 2, size + 2);
+    context.lineTo(at + size + 2, -2);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat') ?? color;
+}
+
+function veil(color: string): string {
+  return /^#[0-9a-f]{6}$/i.test(color) ? `${color}38` : color;
+}
+
+export class TimeChart {
+  readonly element: HTMLElement;
+  private readonly place: HTMLElement;
+  private readonly told: HTMLElement;
+  private readonly legend: readonly HTMLElement[];
+  private plot: uPlot | null = null;
+  private palette: Palette | null = null;
+  private times: number[] = [];
+  private values: (number | null)[][] = [];
+  private spanS = 60;
+  private nowS = 0;
+  private chosenS: number | null = null;
+
+  constructor(private readonly options: TimeChartOptions) {
+    const { label, lines, height } = options;
+    this.place = h('div', {
+      class: 'plot', role: 'slider', tabindex: 0, 'aria-label': label, 'aria-valuemin': 0,
+      onkeydown: (event) => this.key(event as KeyboardEvent),
+      onblur: () => this.choose(null),
+    });
+    this.place.style.minHeight = `${height}px`;
+    this.told = h('p', { class: 'told', 'aria-hidden': 'true' });
+    this.legend = lines.map(({ name, accent, dash, hatched }) =>
+      h('li', { 'data-accent': accent, class: dash ? 'dashed' : hatched ? 'hatched' : undefined }, name));
+    this.element = h('div', { class: 'timechart' }, this.place,
+      h('div', { class: 'row spread' }, h('ul', { class: 'legend' }, ...this.legend), this.told));
+    new ResizeObserver(() => this.plot?.setSize({ width: this.place.clientWidth, height })).observe(this.place);
+  }
+
+  update(palette: Palette, ring: Ring, nowS: number, spanS: number): void {
+    this.times = ring.times();
+    this.values = this.options.lines.map(({ column }) => ring.column(column));
+    this.nowS = nowS;
+    this.spanS = spanS;
+    this.values.forEach((values, i) => {
+      const item = this.legend[i];
+      const line = this.options.lines[i];
+      if (item && line?.dash) item.hidden = !values.some((value) => value !== null && value > 0);
+    });
+    if (this.palette !== palette || !this.plot) this.make(palette);
+    else this.plot.setData(this.data());
+    this.point();
+  }
+
+  private data(): uPlot.AlignedData {
+    const { lines } = this.options;
+    const stacked = lines.map(({ onto }, i) => {
+      const below = onto === undefined ? null : this.values[onto];
+      return (this.values[i] ?? []).map((value, at) => (value === null || !below ? value : value + (below[at] ?? 0)));
+    });
+    return [this.times, ...stacked];
+  }
+
+  private make(palette: Palette): void {
+    if (this.place.clientWidth === 0) return;
+    const { lines, format, height, log, axis: axisText = formatShort } = this.options;
+    this.palette = palette;
+    this.plot?.destroy();
+    const axis = { stroke: palette.muted, grid: { stroke: palette.line, width: 1 }, ticks: { show: false }, font: '11px Inter, system-ui, sans-serif' };
+    const bands = lines.flatMap(({ onto, color }, i): uPlot.Band[] =>
+      onto === undefined ? [] : [{ series: [i + 1, onto + 1], fill: hatch(color(palette)) as string }]);
+    this.plot = new uPlot({
+      width: this.place.clientWidth,
+      height,
+      legend: { show: false },
+      padding: [8, 8, 0, 0],
+      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+      scales: {
+        x: { time: true, range: () => [this.nowS - this.spanS, this.nowS] },
+        y: log ? { distr: 3, range: (_, least, most) => [10 ** Math.floor(Math.log10(least || 1)), 10 ** Math.ceil(Math.log10((most || 10) * 1.01))] }
+          : { range: (_, __, most) => [0, Math.max(1, (most ?? 0) * 1.1)] },
+      },
+      axes: [
+        { ...axis, size: 28, space: 90, incrs: [10, 15, 30, 60, 120, 300], values: (_, at) => at.map((s) => formatClock(s * 1000)) },
+        { ...axis, size: 52, space: 36, values: (_, at) => at.map((value) => (value === null ? '' : axisText(value))) },
+      ],
+      series: [{}, ...lines.map((line): uPlot.Series => ({
+        stroke: line.color(palette),
+        width: 1.75,
+        points: { show: false },
+        ...(line.filled ? { fill: veil(line.color(palette)) } : {}),
+        ...(line.dash ? { dash: line.dash } : {}),
+      }))],
+      bands,
+      hooks: { setCursor: [(plot) => this.hover(plot.cursor.idx ?? null, format)] },
+    }, this.data(), this.place);
+  }
+
+  private hover(index: number | null, format: (value: number) => string): void {
+    const time = index === null ? undefined : this.times[index];
+    const text = index === null || time === undefined ? '' : this.text(index, time, format);
+    say(this.told, text);
+  }
+
+  private text(index: number, time: number, format: (value: number) => string): string {
+    const parts = this.options.lines.flatMap(({ name, dash }, i) => {
+      const value = this.values[i]?.[index] ?? null;
+      return value === null || (dash && value === 0) ? [] : [`${name} ${format(value)}`];
+    });
+    return `${formatClock(time * 1000)} · ${parts.join(' · ') || '–'}`;
+  }
+
+  private key(event: KeyboardEvent): void {
+    const last = this.times.length - 1;
+    const at = this.index();
+    const goal: Record<string, number> = { ArrowLeft: at - LEAST_STEP_S, ArrowRight: at + LEAST_STEP_S, Home: 0, End: last };
+    const to = goal[event.key];
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    const first = this.times.findIndex((time) => time >= this.nowS - this.spanS);
+    this.choose(this.times[Math.max(first, Math.min(last, to))] ?? null);
+  }
+
+  /** The row that is chosen: by its time, since rows move on. */
+  private index(): number {
+    const last = this.times.length - 1;
+    if (this.chosenS === null) return last + 1;
+    const found = this.times.findIndex((time) => time >= (this.chosenS ?? 0));
+    return found < 0 ? last : found;
+  }
+
+  private choose(timeS: number | null): void {
+    this.chosenS = timeS;
+    if (timeS === null) this.plot?.setCursor({ left: -10, top: -10 });
+    this.point();
+  }
+
+  private point(): void {
+    const { plot, place, times, options } = this;
+    const last = Math.max(0, times.length - 1);
+    const index = Math.min(this.index(), last);
+    const time = times[index];
+    place.setAttribute('aria-valuemax', String(last));
+    place.setAttribute('aria-valuenow', String(index));
+    place.setAttribute('aria-valuetext', time === undefined ? '–' : this.text(index, time, options.format));
+    if (plot && this.chosenS !== null && time !== undefined) plot.setCursor({ left: plot.valToPos(time, 'x'), top: 0 });
+    else if (plot) this.hover(plot.cursor.idx ?? null, options.format);
+  }
+}
