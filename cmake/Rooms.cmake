@@ -25,6 +25,7 @@ endif()
 
 if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_C_COMPILER_ID STREQUAL GNU)
   add_link_options(-flto=auto) # on all processors
+  add_compile_options(-ffat-lto-objects) # tests take the code as it is: optimising each of them anew would take minutes
 endif()
 
 if(LAJU_SANITIZE)

@@ -56,7 +56,7 @@ static void counting(unsigned char *data, size_t len) {
 }
 
 static void expect_published(size_t len, const char *hex) {
-  unsigned char data[64], hash[16];
+  unsigned char data[64] = {0}, hash[16];
   char text[33];
   counting(data, len);
   plain_siphash(2, 4, data, len, hash);

@@ -145,7 +145,8 @@ static inline void door_command(laju_buffer *to, const char *words) {
     laju_buffer_add_format(to, "$%zu\r\n", len);
     laju_buffer_add(to, at, len);
     laju_buffer_add_text(to, "\r\n");
-    at += len + 1;
+    at += len;
+    if (*at == ' ') at++;
   }
 }
 

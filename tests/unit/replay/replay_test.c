@@ -28,8 +28,9 @@ static void begin_with(const char *yaml, const char *host, bool history) {
 }
 
 static void begin(const char *rules) {
-  char yaml[2048] = "memory: 1MiB\nrules:\n";
-  strncat(yaml, rules, sizeof yaml - strlen(yaml) - 1);
+  char yaml[2048];
+  int len = snprintf(yaml, sizeof yaml, "memory: 1MiB\nrules:\n%s", rules);
+  assert_in_range(len, 1, sizeof yaml - 1);
   begin_with(yaml, NULL, false);
 }
 
