@@ -43,7 +43,7 @@ BAD = [("limit", "65537", "0 to 65,536"), ("limit", "-1", "0 to 65,536"), ("limi
 
 
 def test_what_cannot_be_taken_is_said_beside_its_field_and_changes_nothing(simulator):
-    page = simulator(show="pods", traffic="bot", limit=10, per="10s", burst=10, cost=1, rate=2, pods=4, seed=1)
+    page = simulator(show="pods", algorithm="token-bucket", traffic="bot", limit=10, per="10s", burst=10, cost=1, rate=2, pods=4, seed=1, speed=1)
     page.do("spike")
     page.expect_requests(LOCAL, 15)
     before = page.query
