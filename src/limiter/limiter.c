@@ -142,13 +142,22 @@ int laju_limiter_reset(laju_limiter *limiter, const laju_rule *rule, const char 
   return laju_limiter_forget(limiter, rule, key, key_len, laju_limiter_now_us(limiter));
 }
 
+int laju_limiter_save_with(laju_limiter *limiter, const char *path, const laju_buffer *rider,
+                           char why[LAJU_TEXT_SIZE]) {
+  return laju_snapshot_save(limiter->table, path, laju_limiter_now_us(limiter), rider, why);
+}
+
 int laju_limiter_save(laju_limiter *limiter, const char *path, char why[LAJU_TEXT_SIZE]) {
-  return laju_snapshot_save(limiter->table, path, laju_limiter_now_us(limiter), why);
+  return laju_limiter_save_with(limiter, path, NULL, why);
 }
 
 int laju_limiter_load(laju_limiter *limiter, const char *path, char why[LAJU_TEXT_SIZE]) {
+  return laju_limiter_load_with(limiter, path, NULL, why);
+}
+
+int laju_limiter_load_with(laju_limiter *limiter, const char *path, laju_buffer *rider, char why[LAJU_TEXT_SIZE]) {
   int64_t taken_us;
-  int error = laju_snapshot_load(limiter->table, path, &taken_us, why);
+  int error = laju_snapshot_load(limiter->table, path, &taken_us, rider, why);
   if (error < 0) return error;
   laju_clock_not_before(&limiter->clock, taken_us);
   return 0;

@@ -6,6 +6,7 @@
 #ifndef LAJU_LIMITER_LIMITER_H
 #define LAJU_LIMITER_LIMITER_H
 
+#include "base/buffer.h"
 #include "table/table.h"
 #include <laju/laju.h>
 
@@ -28,6 +29,10 @@ void laju_limiter_decide_each(laju_limiter *limiter, const laju_check *checks, s
 
 /* True where the key was known. */
 bool laju_limiter_forget(laju_limiter *limiter, const laju_rule *rule, const char *key, size_t key_len, int64_t now_us);
+
+/* As laju_limiter_save and laju_limiter_load, with bytes of the caller's that travel along (table/snapshot.h). */
+int laju_limiter_save_with(laju_limiter *limiter, const char *path, const laju_buffer *rider, char why[LAJU_TEXT_SIZE]);
+int laju_limiter_load_with(laju_limiter *limiter, const char *path, laju_buffer *rider, char why[LAJU_TEXT_SIZE]);
 
 /* The store, for its statistics, sweeps and snapshots. */
 laju_table *laju_limiter_table(laju_limiter *limiter);

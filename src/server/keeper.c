@@ -12,7 +12,11 @@
 #define BUCKET_BYTES 128 /* of the table; only the pace of the sweep depends on it */
 
 void laju_keeper_init(laju_keeper *keeper, uv_loop_t *loop, laju_service *service, const laju_config *config) {
-  *keeper = (laju_keeper){.loop = loop, .limiter = service->limiter, .overlay = service->overlay, .config = config};
+  *keeper = (laju_keeper){.loop = loop,
+                          .limiter = service->limiter,
+                          .overlay = service->overlay,
+                          .names = service->names,
+                          .config = config};
   uv_timer_init(loop, &keeper->snapshot_timer);
   uv_timer_init(loop, &keeper->sweep_timer);
   keeper->snapshot_timer.data = keeper->sweep_timer.data = keeper->work.data = keeper;
@@ -32,12 +36,36 @@ static int set_aside(const char *path, const char *why) {
   return 0;
 }
 
+/* Overrides that cannot be read are those of a later laju: keys are worth more than they are. */
+static int load(laju_keeper *keeper, const char *path, char why[LAJU_TEXT_SIZE]) {
+  laju_buffer rider = {0};
+  int err = laju_limiter_load_with(keeper->limiter, path, &rider, why);
+  int saved = errno;
+  if (err == 0) {
+    int64_t now_us = laju_limiter_now_us(keeper->limiter);
+    bool good = !rider.failed && laju_overlay_load(keeper->overlay, keeper->names, now_us, rider.data, rider.len) == 0;
+    if (!good) laju_log(LAJU_LOG_ERROR, "the snapshot's overrides cannot be read", "path", path, NULL);
+  }
+  laju_buffer_deinit(&rider);
+  errno = saved;
+  return err;
+}
+
+/* Any thread. */
+static int save(laju_keeper *keeper, char why[LAJU_TEXT_SIZE]) {
+  laju_buffer rider = {0};
+  laju_overlay_save(keeper->overlay, keeper->names, laju_limiter_now_us(keeper->limiter), &rider);
+  int err = laju_limiter_save_with(keeper->limiter, keeper->config->snapshot_path, &rider, why);
+  laju_buffer_deinit(&rider);
+  return err;
+}
+
 int laju_keeper_load(laju_keeper *keeper) {
   const char *path = keeper->config->snapshot_path;
   char why[LAJU_TEXT_SIZE] = "";
   if (path[0] == 0) return 0;
   errno = 0;
-  int err = laju_limiter_load(keeper->limiter, path, why);
+  int err = load(keeper, path, why);
   if (err == 0) {
     char keys[24];
     laju_table_stats stats;
@@ -67,7 +95,7 @@ static void tell_result(laju_keeper *keeper, int err, const char *why) {
 
 static void save_in_thread(uv_work_t *work) {
   laju_keeper *keeper = work->data;
-  keeper->save_result = laju_limiter_save(keeper->limiter, keeper->config->snapshot_path, keeper->save_why);
+  keeper->save_result = save(keeper, keeper->save_why);
 }
 
 static void on_saved(uv_work_t *work, int status) {
@@ -94,7 +122,7 @@ static void on_snapshot_time(uv_timer_t *timer) {
 int laju_keeper_save(laju_keeper *keeper) {
   char why[LAJU_TEXT_SIZE] = "";
   if (keeper->config->snapshot_path[0] == 0) return 0;
-  int err = laju_limiter_save(keeper->limiter, keeper->config->snapshot_path, why);
+  int err = save(keeper, why);
   tell_result(keeper, err, why);
   return err == 0 ? 0 : -1;
 }

@@ -12,7 +12,7 @@
 #include <uv.h>
 
 #include "config/config.h"
-#include "limiter/overlay.h"
+#include "limiter/overlay_bytes.h"
 #include "proto/service.h"
 
 #define LAJU_SWEEP_TURNS 60
@@ -20,7 +20,8 @@
 typedef struct laju_keeper {
   uv_loop_t *loop;
   laju_limiter *limiter;
-  laju_overlay *overlay;
+  laju_overlay *overlay; /* which travels in the snapshot */
+  laju_rule_names *names;
   const laju_config *config; /* must outlive it */
   uv_timer_t snapshot_timer, sweep_timer;
   uv_work_t work;

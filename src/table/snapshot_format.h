@@ -2,7 +2,7 @@
  *
  *   header   magic "LAJUSNAP" | u32 version, u32 zero | u64 hash key (2) | u64 taken_us | u64 buckets | u64 checksum
  *   chunk    u32 kind, u32 length | payload of `length` bytes | u64 checksum
- *            ... of kind RECORDS, and one last of kind END: u64 chunks before it, u64 keys in them
+ *            ... of kind RECORDS, then any of kind RIDER, and one last of kind END: u64 chunks before it, u64 keys in them
  *
  * A checksum is the first word of the SipHash, under the file's own hash key, of all before it in the header, or of the
  * chunk's number (from 0), its kind | length << 32, and its payload. It finds damage; it does not prove who wrote the file.
@@ -11,6 +11,8 @@
  *   SHAPE    the shape's two words: what this id means from here on, until it is said again
  *   STATE    fingerprint, the state's two words
  *   LOG      fingerprint, number of stamps (1 to 65,536), the stamps, oldest first
+ * A RIDER's payload is u64 bytes, then so many of the caller's, then zeros; several are one run of bytes. A laju that knows none
+ * takes such a file for corrupt, so it is written only where there is something to carry.
  * A bucket's number is a stretch of the hash's range, so it means something in a table of any size.
  */
 #ifndef LAJU_TABLE_SNAPSHOT_FORMAT_H
@@ -24,6 +26,7 @@
 
 #define LAJU_SNAPSHOT_RECORDS 1u
 #define LAJU_SNAPSHOT_END 2u
+#define LAJU_SNAPSHOT_RIDER 3u
 
 #define LAJU_SNAPSHOT_TAG_SHAPE 1u
 #define LAJU_SNAPSHOT_TAG_STATE 2u

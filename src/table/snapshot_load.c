@@ -34,6 +34,8 @@ typedef struct reader {
   uint64_t chunks, keys;
   laju_held nothing_held;
   known_shape known[LAJU_SHAPE_MAX + 1];
+  laju_buffer *rider; /* NULL: it is passed over */
+  uint64_t rider_len;
   char *why;
 } reader;
 
@@ -235,6 +237,15 @@ static int read_chunk(reader *r, laju_snapshot_chunk *chunk) {
   return checksum == r->payload[chunk->length / 8] ? 0 : corrupt(r, "a wrong checksum");
 }
 
+static int read_rider(reader *r, size_t words) {
+  uint64_t len = r->payload[0];
+  if (len == 0 || len > (words - 1) * 8 || (len + 7) / 8 != words - 1) return corrupt(r, "an impossible length");
+  r->rider_len += len;
+  if (r->rider_len > LAJU_SNAPSHOT_RIDER_MAX) return corrupt(r, "too much that travels along");
+  if (r->rider != NULL) laju_buffer_add(r->rider, r->payload + 1, len);
+  return 0;
+}
+
 static int read_end(reader *r, size_t words) {
   unsigned char more;
   if (words != 2 || r->payload[0] != r->chunks || r->payload[1] != r->keys)
@@ -252,13 +263,14 @@ static int read_file(reader *r) {
     error = read_chunk(r, &chunk);
     if (error < 0) return error;
     if (chunk.kind == LAJU_SNAPSHOT_END) return read_end(r, chunk.length / 8);
-    if (chunk.kind != LAJU_SNAPSHOT_RECORDS) return corrupt(r, "an unknown kind");
-    error = read_records(r, chunk.length / 8);
+    if (chunk.kind != LAJU_SNAPSHOT_RECORDS && chunk.kind != LAJU_SNAPSHOT_RIDER) return corrupt(r, "an unknown kind");
+    bool rides = chunk.kind == LAJU_SNAPSHOT_RIDER;
+    error = rides ? read_rider(r, chunk.length / 8) : read_records(r, chunk.length / 8);
     if (error < 0) return error;
   }
 }
 
-static int load(laju_table *table, source from, int64_t *taken_us, char why[LAJU_TEXT_SIZE]) {
+static int load(laju_table *table, source from, int64_t *taken_us, laju_buffer *rider, char why[LAJU_TEXT_SIZE]) {
   reader *r = calloc(1, sizeof *r);
   uint64_t *payload = malloc(LAJU_SNAPSHOT_PAYLOAD_MAX + 8);
   int error = LAJU_ERR_MEMORY;
@@ -266,6 +278,7 @@ static int load(laju_table *table, source from, int64_t *taken_us, char why[LAJU
     r->table = table;
     r->source = from;
     r->payload = payload;
+    r->rider = rider;
     r->why = why;
     error = read_file(r);
   } else {
@@ -286,15 +299,17 @@ static int load(laju_table *table, source from, int64_t *taken_us, char why[LAJU
 }
 
 /* What is no regular file is a mistake, not a damaged snapshot: it must not be moved aside, and a pipe not be waited for. */
-static int load_from(laju_table *table, int fd, const char *path, int64_t *taken_us, char why[LAJU_TEXT_SIZE]) {
+static int load_from(laju_table *table, int fd, const char *path, int64_t *taken_us, laju_buffer *rider,
+                     char why[LAJU_TEXT_SIZE]) {
   struct stat file;
-  if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) return load(table, (source){.fd = fd}, taken_us, why);
+  if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) return load(table, (source){.fd = fd}, taken_us, rider, why);
   snprintf(why, LAJU_TEXT_SIZE, "%.160s is not a regular file", path);
   errno = EINVAL;
   return LAJU_ERR_SYSTEM;
 }
 
-int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, char why[LAJU_TEXT_SIZE]) {
+int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, laju_buffer *rider,
+                       char why[LAJU_TEXT_SIZE]) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     int error = errno;
@@ -302,14 +317,14 @@ int laju_snapshot_load(laju_table *table, const char *path, int64_t *taken_us, c
     errno = error;
     return LAJU_ERR_SYSTEM;
   }
-  int error = load_from(table, fd, path, taken_us, why);
+  int error = load_from(table, fd, path, taken_us, rider, why);
   int saved = errno;
   close(fd);
   errno = saved;
   return error;
 }
 
-int laju_snapshot_decode(laju_table *table, const void *bytes, size_t len, int64_t *taken_us,
+int laju_snapshot_decode(laju_table *table, const void *bytes, size_t len, int64_t *taken_us, laju_buffer *rider,
                          char why[LAJU_TEXT_SIZE]) {
-  return load(table, (source){.fd = -1, .bytes = bytes, .len = len}, taken_us, why);
+  return load(table, (source){.fd = -1, .bytes = bytes, .len = len}, taken_us, rider, why);
 }

@@ -142,6 +142,20 @@ static int write_keys(writer *w) {
   return w->count > 0 ? write_chunk(w, LAJU_SNAPSHOT_RECORDS) : 0;
 }
 
+static int write_rider(writer *w, const char *bytes, size_t len) {
+  while (len > 0) {
+    size_t part = len < LAJU_SNAPSHOT_CHUNK_BYTES ? len : LAJU_SNAPSHOT_CHUNK_BYTES;
+    add(w, part);
+    w->words[w->count + (part + 7) / 8] = 0; /* what fills up the last word */
+    memcpy(w->words + 1 + w->count, bytes, part);
+    w->count += (part + 7) / 8;
+    if (write_chunk(w, LAJU_SNAPSHOT_RIDER) < 0) return LAJU_ERR_SYSTEM;
+    bytes += part;
+    len -= part;
+  }
+  return 0;
+}
+
 static int write_end(writer *w) {
   uint64_t chunks = w->chunks;
   add(w, chunks);
@@ -149,7 +163,7 @@ static int write_end(writer *w) {
   return write_chunk(w, LAJU_SNAPSHOT_END);
 }
 
-static int write_file(laju_table *table, int fd, int64_t now_us) {
+static int write_file(laju_table *table, int fd, int64_t now_us, const laju_buffer *rider) {
   writer *w = calloc(1, sizeof *w);
   uint64_t *words = malloc(CHUNK_WORDS * sizeof *words);
   int error = LAJU_ERR_MEMORY;
@@ -157,6 +171,7 @@ static int write_file(laju_table *table, int fd, int64_t now_us) {
     *w = (writer){.table = table, .now_us = now_us, .fd = fd, .words = words};
     error = write_header(w);
     if (error == 0) error = write_keys(w);
+    if (error == 0 && rider != NULL) error = write_rider(w, rider->data, rider->len);
     if (error == 0) error = write_end(w);
   }
   int saved = errno;
@@ -189,11 +204,12 @@ static int name_temporary(char out[PATH_MAX], const char *path) {
   return LAJU_ERR_SYSTEM;
 }
 
-static int save_aside(laju_table *table, const char *temporary, int64_t now_us, char why[LAJU_TEXT_SIZE]) {
+static int save_aside(laju_table *table, const char *temporary, int64_t now_us, const laju_buffer *rider,
+                      char why[LAJU_TEXT_SIZE]) {
   unlink(temporary); /* what a killed save left */
   int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (fd < 0) return explain(why, "cannot create", temporary);
-  int error = write_file(table, fd, now_us);
+  int error = write_file(table, fd, now_us, rider);
   if (error == 0 && fsync(fd) < 0) error = LAJU_ERR_SYSTEM;
   if (error == LAJU_ERR_SYSTEM) explain(why, "cannot write", temporary);
   if (error == LAJU_ERR_MEMORY) snprintf(why, LAJU_TEXT_SIZE, "no memory for writing %.160s", temporary);
@@ -210,15 +226,20 @@ static bool is_special(const char *path) {
   return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
 }
 
-int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, char why[LAJU_TEXT_SIZE]) {
+int laju_snapshot_save(laju_table *table, const char *path, int64_t now_us, const laju_buffer *rider,
+                       char why[LAJU_TEXT_SIZE]) {
   char temporary[PATH_MAX];
+  if (rider != NULL && (rider->failed || rider->len > LAJU_SNAPSHOT_RIDER_MAX)) {
+    snprintf(why, LAJU_TEXT_SIZE, "what travels in the snapshot does not fit");
+    return LAJU_ERR_MEMORY;
+  }
   if (name_temporary(temporary, path) < 0) return explain(why, "cannot create", path);
   if (is_special(path)) {
     errno = EINVAL;
     snprintf(why, LAJU_TEXT_SIZE, "cannot replace %.160s: it is not a regular file", path);
     return LAJU_ERR_SYSTEM;
   }
-  int error = save_aside(table, temporary, now_us, why);
+  int error = save_aside(table, temporary, now_us, rider, why);
   if (error < 0) return error;
   if (rename(temporary, path) < 0) {
     error = explain(why, "cannot replace", path);

@@ -98,7 +98,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   laju_table *table = new_table(LAJU_TABLE_MEMORY_MIN);
   int64_t taken_us = -1;
   char why[LAJU_TEXT_SIZE] = "";
-  if (laju_snapshot_decode(table, file, file_len, &taken_us, why) == 0) {
+  laju_buffer rider = {0};
+  int error = laju_snapshot_decode(table, file, file_len, &taken_us, &rider, why);
+  demand(rider.len <= file_len);
+  laju_buffer_deinit(&rider);
+  if (error == 0) {
     demand(taken_us >= 0 && taken_us <= LAJU_TIME_MAX_US && why[0] == '\0');
     laju_table_sweep(table, 0, 8, taken_us);
     use(table, taken_us);

@@ -142,7 +142,7 @@ static void time_does_not_begin_before_the_snapshot_that_was_loaded(void **unuse
   assert_true(fd >= 0);
   close(fd);
   int64_t later_us = laju_limiter_now_us(limiter) + INT64_C(3600000000); /* the clock was set back by an hour since */
-  assert_int_equal(laju_snapshot_save(laju_limiter_table(limiter), path, later_us, why), 0);
+  assert_int_equal(laju_snapshot_save(laju_limiter_table(limiter), path, later_us, NULL, why), 0);
   laju_limiter *after;
   laju_limiter_options options = {.memory_bytes = 1 << 20};
   assert_int_equal(laju_limiter_new(&after, &options), 0);

@@ -16,6 +16,7 @@
 static uv_loop_t loop;
 static laju_limiter *limiter;
 static laju_overlay *overlay;
+static laju_rule_names *names;
 static laju_keeper keeper;
 static laju_config config;
 static laju_rule rule;
@@ -31,8 +32,9 @@ static int setup(void **state) {
   snprintf(config.snapshot_path, sizeof config.snapshot_path, "%s/table.snap", folder);
   laju_limiter_options options = {.memory_bytes = config.memory_bytes};
   if (laju_limiter_new(&limiter, &options) < 0 || uv_loop_init(&loop) < 0) return -1;
-  if (laju_overlay_new(&overlay) < 0) return -1;
-  laju_service service = {.limiter = limiter, .overlay = overlay};
+  names = laju_rule_names_new();
+  if (names == NULL || laju_overlay_new(&overlay) < 0) return -1;
+  laju_service service = {.limiter = limiter, .overlay = overlay, .names = names};
   laju_keeper_init(&keeper, &loop, &service, &config);
   return laju_rule_parse(&rule, "day=10/1d token-bucket", why);
 }
@@ -56,6 +58,7 @@ static int teardown(void **state) {
   if (uv_loop_close(&loop) < 0) return -1;
   laju_limiter_free(limiter);
   laju_overlay_free(overlay);
+  laju_rule_names_free(names);
   laju_config_deinit(&config);
   return remove_folder();
 }

@@ -34,13 +34,13 @@ static laju_table *another_table_of(uint64_t memory_bytes) {
 }
 
 static void save(laju_table *table, int64_t now_us) {
-  int error = laju_snapshot_save(table, path, now_us, why);
+  int error = laju_snapshot_save(table, path, now_us, NULL, why);
   if (error < 0) fail_msg("%s", why);
 }
 
 static laju_table *load_into(laju_table *table, int64_t expected_us) {
   int64_t taken_us = -1;
-  int error = laju_snapshot_load(table, path, &taken_us, why);
+  int error = laju_snapshot_load(table, path, &taken_us, NULL, why);
   if (error < 0) fail_msg("%s", why);
   assert_int_equal(taken_us, expected_us);
   return table;
@@ -213,12 +213,12 @@ static void a_save_that_fails_leaves_what_stood_there(void **unused) {
   char temporary[80];
   snprintf(temporary, sizeof temporary, "%s.tmp", path);
   assert_int_equal(mkdir(temporary, 0700), 0); /* in the way of the new file */
-  assert_int_equal(laju_snapshot_save(table, path, NOON + 1, why), LAJU_ERR_SYSTEM);
+  assert_int_equal(laju_snapshot_save(table, path, NOON + 1, NULL, why), LAJU_ERR_SYSTEM);
   assert_non_null(strstr(why, temporary));
   assert_int_equal(rmdir(temporary), 0);
   laju_table *after = load_into(another_table_of(MIB), NOON);
   assert_int_equal(decide(after, &rule, "ann", 0, NOON).remaining, 6);
-  assert_int_equal(laju_snapshot_save(table, "/nowhere/at/all", NOON, why), LAJU_ERR_SYSTEM);
+  assert_int_equal(laju_snapshot_save(table, "/nowhere/at/all", NOON, NULL, why), LAJU_ERR_SYSTEM);
   assert_int_equal(errno, ENOENT);
   assert_non_null(strstr(why, "/nowhere/at/all"));
   laju_table_free(after);
@@ -230,7 +230,7 @@ static void a_missing_file_says_so(void **unused) {
   laju_table *table = table_of(MIB);
   int64_t taken_us = 5;
   unlink(path);
-  assert_int_equal(laju_snapshot_load(table, path, &taken_us, why), LAJU_ERR_SYSTEM);
+  assert_int_equal(laju_snapshot_load(table, path, &taken_us, NULL, why), LAJU_ERR_SYSTEM);
   assert_int_equal(errno, ENOENT);
   assert_int_equal(taken_us, 5);
   assert_non_null(strstr(why, path));
@@ -244,14 +244,49 @@ static void what_is_no_regular_file_is_neither_read_nor_replaced(void **unused) 
   int64_t taken_us;
   unlink(path);
   assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes into it: reading it would wait for ever */
-  assert_int_equal(laju_snapshot_load(table, path, &taken_us, why), LAJU_ERR_SYSTEM);
+  assert_int_equal(laju_snapshot_load(table, path, &taken_us, NULL, why), LAJU_ERR_SYSTEM);
   assert_int_equal(errno, EINVAL);
   assert_non_null(strstr(why, "not a regular file"));
-  assert_int_equal(laju_snapshot_save(table, path, NOON, why), LAJU_ERR_SYSTEM);
+  assert_int_equal(laju_snapshot_save(table, path, NOON, NULL, why), LAJU_ERR_SYSTEM);
   assert_int_equal(errno, EINVAL);
   assert_non_null(strstr(why, "not a regular file"));
   assert_int_equal(lstat(path, &file), 0);
   assert_true(S_ISFIFO(file.st_mode));
+  assert_int_equal(unlink(path), 0);
+  laju_table_free(table);
+}
+
+/* ---- what travels along ---- */
+
+static void bytes_of_the_caller_s_travel_along_whatever_their_number(void **unused) {
+  (void)unused;
+  static const size_t lengths[] = {1, 8, 9, 1 << 20, (1 << 20) + 1, 3 << 20};
+  laju_table *table = table_of(MIB);
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    laju_buffer there = {0}, back = {0};
+    int64_t taken_us;
+    char *bytes = laju_buffer_reserve(&there, lengths[i]);
+    for (size_t at = 0; at < lengths[i]; at++) bytes[at] = (char)(at * 31 + i);
+    there.len = lengths[i];
+    assert_int_equal(laju_snapshot_save(table, path, NOON, &there, why), 0);
+    assert_int_equal(laju_snapshot_load(table, path, &taken_us, &back, why), 0);
+    assert_int_equal(back.len, there.len);
+    assert_memory_equal(back.data, there.data, there.len);
+    load_into(table, NOON); /* nobody has to look at them */
+    laju_buffer_deinit(&there);
+    laju_buffer_deinit(&back);
+  }
+  assert_int_equal(unlink(path), 0);
+  laju_table_free(table);
+}
+
+static void more_than_may_travel_is_not_written(void **unused) {
+  (void)unused;
+  laju_table *table = table_of(MIB);
+  save(table, NOON);
+  laju_buffer rider = {.data = (char[]){""}, .len = LAJU_SNAPSHOT_RIDER_MAX + 1};
+  assert_int_equal(laju_snapshot_save(table, path, NOON + 1, &rider, why), LAJU_ERR_MEMORY);
+  load_into(table, NOON);
   assert_int_equal(unlink(path), 0);
   laju_table_free(table);
 }
@@ -264,7 +299,8 @@ static size_t small_file(unsigned char *bytes, size_t room) {
     laju_rule rule = rule_of("api", (laju_algorithm)a, 10, 3600 * SECOND);
     decide(table, &rule, "ann", 4, NOON);
   }
-  save(table, NOON);
+  laju_buffer rider = {.data = (char[]){"rides along"}, .len = 11};
+  assert_int_equal(laju_snapshot_save(table, path, NOON, &rider, why), 0);
   laju_table_free(table);
   FILE *file = fopen(path, "r");
   size_t len = fread(bytes, 1, room, file);
@@ -275,7 +311,7 @@ static size_t small_file(unsigned char *bytes, size_t room) {
 
 static int decode(laju_table *table, const void *bytes, size_t len) {
   int64_t taken_us;
-  return laju_snapshot_decode(table, bytes, len, &taken_us, why);
+  return laju_snapshot_decode(table, bytes, len, &taken_us, NULL, why);
 }
 
 static void a_file_cut_off_anywhere_is_refused(void **unused) {
@@ -496,6 +532,8 @@ int main(void) {
       cmocka_unit_test(a_save_that_fails_leaves_what_stood_there),
       cmocka_unit_test(a_missing_file_says_so),
       cmocka_unit_test(what_is_no_regular_file_is_neither_read_nor_replaced),
+      cmocka_unit_test(bytes_of_the_caller_s_travel_along_whatever_their_number),
+      cmocka_unit_test(more_than_may_travel_is_not_written),
       cmocka_unit_test(a_file_cut_off_anywhere_is_refused),
       cmocka_unit_test(one_flipped_bit_anywhere_is_refused),
       cmocka_unit_test(bytes_after_the_end_are_refused),
