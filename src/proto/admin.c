@@ -193,10 +193,12 @@ static void write_body(connection *c, const laju_batch *batch, const laju_ask *a
   }
 }
 
+/* `batch` is NULL for one that is pushed. */
 static void write_reply(connection *c, const laju_batch *batch, const laju_ask *ask, laju_buffer *out) {
   size_t body_at = out->len;
+  int64_t now_us = batch != NULL ? batch->now_us : laju_limiter_now_us(c->service->limiter);
   write_body(c, batch, ask, out);
-  laju_admin_reply_head(out, body_at, &c->reply, &c->date, laju_limiter_now_us(c->service->limiter));
+  laju_admin_reply_head(out, body_at, &c->reply, &c->date, now_us);
 }
 
 static void encode(void *state, const laju_batch *batch, laju_buffer *out) {
