@@ -61,7 +61,9 @@ static void add_counts(laju_buffer *out, const laju_admin *admin, const char *na
   laju_buffer_add_text(out, "{");
   for (int verdict = 0; verdict < LAJU_VERDICTS; verdict++) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < admin->account_count; i++) sum += laju_ledger_read(admin->ledgers[i], number, verdict);
+    for (size_t i = 0; i < admin->account_count; i++) {
+      sum += laju_ledger_read(admin->ledgers[i], number, (laju_verdict)verdict);
+    }
     laju_json_add_count(out, verdicts[verdict], sum);
   }
   laju_buffer_add_text(out, "}");

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "proto/admin.h"
-#include "proto/http_door.h"
+#include "http_door.h"
 
 typedef struct desk {
   door d;
