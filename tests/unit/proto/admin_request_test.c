@@ -64,7 +64,8 @@ static void a_route_takes_the_methods_that_it_names(void **state) {
               laju_admin_takes(keys, HTTP_PUT));
   assert_true(laju_admin_takes(keys, HTTP_DELETE));
   assert_false(laju_admin_takes(keys, HTTP_POST));
-  assert_false(laju_admin_takes(session, HTTP_GET));
+  assert_true(laju_admin_takes(session, HTTP_GET) && laju_admin_takes(session, HTTP_POST));
+  assert_false(laju_admin_takes(session, HTTP_PUT));
 }
 
 static void a_key_is_decoded(void **state) {
