@@ -506,6 +506,10 @@ bool laju_link_is_ready(const laju_link *link) {
   return link->state == CONNECTED && !link->stuck && link->pipeline.count < link->options.commands_max;
 }
 
+void laju_link_read(laju_link *link) {
+  if (link->state == CONNECTED) read_all(link);
+}
+
 void laju_link_drop(laju_link *link, const char *why) {
   if (link->state != CONNECTED) return;
   lose(link, why);

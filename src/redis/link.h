@@ -18,7 +18,7 @@
  *     is due, is dropped: no error tells of a cut cable
  *   - a reply that is none of the protocol, or larger than LAJU_REPLIES_BYTES_MAX (redis/replies.h), drops the connection
  *
- * Commands are the caller's memory. Callbacks come from the loop, from laju_link_drop, _move and _close, never from laju_link_add
+ * Commands are the caller's memory. Callbacks come from the loop, from laju_link_read, _drop, _move and _close, never from laju_link_add
  * or _flush. From within a callback the link may be used in every way. Everything belongs to the loop's thread.
  */
 #ifndef LAJU_REDIS_LINK_H
@@ -114,6 +114,9 @@ bool laju_link_add(laju_link *link, laju_link_command *command);
 
 /* Sends what the socket takes; the rest goes when it takes it. */
 void laju_link_flush(laju_link *link);
+
+/* Takes what has come already, as the loop would in its next turn. Not from within a callback. */
+void laju_link_read(laju_link *link);
 
 /* Gives the connection up, for a reason that is told in laju_link_why, and connects again. on_lost is called. */
 void laju_link_drop(laju_link *link, const char *why);

@@ -76,6 +76,10 @@ laju_link *laju_server_link(laju_server *server) {
   return NULL;
 }
 
+void laju_server_read(laju_server *server) {
+  for (size_t i = 0; i < server->link_count; i++) laju_link_read(server->links[i]);
+}
+
 void laju_server_drop(laju_server *server, const char *why) {
   for (size_t i = 0; i < server->link_count; i++) laju_link_drop(server->links[i], why);
 }

@@ -38,7 +38,8 @@ typedef struct laju_server {
   bool is_preparing, is_probing;
   bool knows_time;
   int64_t ahead_us; /* its clock, of ours, as laju_store_now_us tells it */
-  int64_t asked_us; /* when something was sent last */
+  int64_t asked_us;  /* when something was sent last */
+  int64_t probed_us; /* when `probe` was */
 } laju_server;
 
 #define LAJU_SERVER_QUESTIONS_MAX 16 /* commands of a link beyond max_inflight: the topology's and the store's own */
@@ -115,6 +116,9 @@ void laju_server_remove(laju_server *server);
 
 /* A link that takes a command now, or NULL: for the topology's own questions. */
 laju_link *laju_server_link(laju_server *server);
+
+/* Takes what has come from it and was not looked at yet. */
+void laju_server_read(laju_server *server);
 
 /* Gives up all its connections. */
 void laju_server_drop(laju_server *server, const char *why);

@@ -70,6 +70,8 @@ static void on_removed(void *context, laju_server *server) {
 
 static void on_deadline(uv_timer_t *timer) {
   laju_store *store = timer->data;
+  /* It may be this process that stood still, while the answers lie here: timers come before sockets in a turn. */
+  for (laju_server *server = store->servers.first; server != NULL; server = server->next) laju_server_read(server);
   int64_t now_us = laju_store_now_us();
   /* First the breakers, so that what follows on an owner's `done` finds them as they are. */
   for (laju_server *server = store->servers.first; server != NULL; server = server->next) {

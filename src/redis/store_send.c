@@ -207,7 +207,7 @@ void laju_store_count_late(laju_server *server, int64_t now_us) {
 static void on_probed(laju_link_command *command, laju_link_fate fate, const redisReply *reply) {
   laju_server *server = (laju_server *)((char *)command - offsetof(laju_server, probe));
   laju_store *store = server->all->store;
-  bool in_time = laju_store_now_us() - server->asked_us <= store->servers.options.timeout_us;
+  bool in_time = laju_store_now_us() - server->probed_us <= store->servers.options.timeout_us;
   server->is_probing = false;
   if (fate == LAJU_LINK_REPLIED && reply->type != REDIS_REPLY_ERROR && in_time) laju_store_praise(server);
 }
@@ -221,6 +221,6 @@ void laju_store_probe(laju_server *server) {
   laju_buffer_add_text(laju_link_out(link), PING);
   if (!laju_link_add(link, &server->probe)) return;
   server->is_probing = true;
-  server->asked_us = now_us;
+  server->asked_us = server->probed_us = now_us;
   laju_link_flush(link);
 }

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from server import PATIENCE_S, lasting_port
+from server import PATIENCE_S, free_port
 from wire import Resp
 
 
@@ -22,7 +22,7 @@ class RedisServer:
         self.settings = {"bind": "127.0.0.1", "save": "", "appendonly": "no", "daemonize": "no",
                          "dir": str(self.home), "unixsocket": str(self.home / "redis.sock")}
         self.settings |= {name.replace("_", "-"): str(value) for name, value in settings.items()}
-        self.settings.setdefault("port", str(lasting_port()))
+        self.settings.setdefault("port", str(free_port()))
         self.address = ("127.0.0.1", int(self.settings["port"]))
         self.log_path = self.home / "log"
         self.process = None

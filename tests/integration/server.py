@@ -21,18 +21,12 @@ PATIENCE_S = 30  # a sanitized build on a busy machine starts and stops slowly; 
 SANITIZER_REPORT = re.compile(r"(ERROR|WARNING|SUMMARY): \w*Sanitizer|runtime error:")
 
 
-def free_port():
-    """A port that nobody holds now. The kernel does not soon give it out again."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 port_numbers = itertools.count(os.getpid())
 
 
-def lasting_port():
-    """A port for who goes away and comes back: the kernel gives it to no connection that is made meanwhile."""
+def free_port():
+    """A port that nobody holds now, and that is not soon given out again. It is none of those that the kernel gives to who
+    connects: a server can go away and find its port free when it comes back."""
     for port in (26000 + number % 1000 for number in itertools.islice(port_numbers, 1000)):
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -10,7 +10,7 @@ import traffic
 from conftest import plain_only, tool
 from proxy import Proxy
 from redis_server import RedisServer
-from server import Server, lasting_port
+from server import Server, free_port
 from test_store import ready, wait_for_store
 from traffic import LIMIT, Traffic
 
@@ -138,7 +138,7 @@ def test_a_password_that_is_wrong_is_a_store_that_does_not_answer(world, key):
 
 def test_a_replica_takes_no_charges(world, key):
     with world.traffic(key) as t, world.redis.client() as admin:
-        admin.call("REPLICAOF", "127.0.0.1", lasting_port())
+        admin.call("REPLICAOF", "127.0.0.1", free_port())
         t.wait_for_fallback()
         t.let_pass(0.3)
         admin.call("REPLICAOF", "NO", "ONE")

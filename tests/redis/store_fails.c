@@ -72,6 +72,18 @@ static void a_frozen_server_fails_all_in_time_and_its_late_replies_are_dropped(v
   assert_true(is_up());
 }
 
+/* As a process does that is stopped, or has used up its share of a processor. */
+static void what_has_come_while_this_process_stood_still_is_an_answer(void **unused) {
+  (void)unused;
+  begin_many(MANY);
+  uv_run(loop, UV_RUN_NOWAIT); /* they leave */
+  usleep(3 * TIMEOUT_MS * 1000);
+  assert_true(COMES_TRUE(loop, errands_done == MANY));
+  assert_all(MANY, LAJU_STORE_ANSWERED);
+  assert_int_equal(counters->timeouts, 0);
+  assert_int_equal(counters->breaker_opened, 0);
+}
+
 /* Two that travel together, the second submitted later: the first one's time is over when the reply comes. */
 static void a_reply_answers_those_who_still_wait_for_it(void **unused) {
   (void)unused;
@@ -342,6 +354,7 @@ static int start_on_port(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_frozen_server_fails_all_in_time_and_its_late_replies_are_dropped),
+      CLAIM(what_has_come_while_this_process_stood_still_is_an_answer),
       CLAIM(a_reply_answers_those_who_still_wait_for_it),
       CLAIM(an_open_breaker_fails_checks_at_once_but_for_one_in_a_hundred_milliseconds),
       CLAIM(who_is_frozen_for_longer_is_left_and_comes_again),
