@@ -1,12 +1,18 @@
 import os
 import pathlib
 import shutil
+import sys
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from page_server import ROOT, PageServer, page_folder
-from simulator import Simulator
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+from server import BINARY, ROOT, Server  # noqa: E402
+from simulator import Simulator  # noqa: E402
+from wire import Http  # noqa: E402
+
+if not os.access(BINARY, os.X_OK):
+    pytest.exit(f"{BINARY} is not built (LAJU_BINARY names another)", returncode=2)
 
 CHROMIUM = shutil.which("chromium")
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -19,13 +25,19 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture(scope="session")
-def site():
-    """Where the page is served."""
-    folder = page_folder()
-    if folder is None:
-        pytest.skip("the page is not built (it takes node, npm, clang and wasm-ld)")
-    with PageServer(folder) as server:
-        yield server.url
+def laju():
+    """A laju whose admin door serves the page to all tests that change nothing about it."""
+    with Server(admin=True) as server:
+        with Http(server.admin_address) as http:
+            if http.get("/app.js").status == 404:
+                pytest.skip("laju was built without its page (it takes node, npm, clang and wasm-ld)")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def site(laju):
+    """Where the page is."""
+    return "http://%s:%d/" % laju.admin_address
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ class Simulator:
     def open(self, **settings):
         """At an address that sets these."""
         query = urllib.parse.urlencode(settings)
-        self.page.goto(f"{self.site}#/simulator?{query}" if query else self.site)
+        self.page.goto(f"{self.site}#/simulator?{query}")
         self.page.locator(".playback").wait_for()
         return self
 
