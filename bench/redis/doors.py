@@ -27,7 +27,7 @@ def config_of(folder, redis, resp, http):
                                                                     "1s" if a.endswith("log") else "1h") for a in ALGORITHMS]
     path = os.path.join(folder, "laju.yaml")
     with open(path, "w") as file:
-        file.write("listen: {http: '127.0.0.1:%d', resp: '127.0.0.1:%d'}\nworkers: 1\n" % (http, resp) +
+        file.write("listen: {http: '127.0.0.1:%d', resp: '127.0.0.1:%d', admin: off}\nworkers: 1\n" % (http, resp) +
                    "store: {redis: 'redis://127.0.0.1:%d', timeout: 1s, max_inflight: 100000}\nrules:\n" % redis + "".join(rules))
     return path
 
