@@ -37,7 +37,7 @@ typedef struct laju_server {
   laju_link_command probe;     /* PING, while the breaker is open and nobody asks */
   bool is_preparing, is_probing;
   bool knows_time;
-  int64_t ahead_us; /* its clock, of ours, as laju_store_now_us tells it */
+  int64_t ahead_us;  /* its clock, of ours, as laju_store_now_us tells it */
   int64_t asked_us;  /* when something was sent last */
   int64_t probed_us; /* when `probe` was */
 } laju_server;

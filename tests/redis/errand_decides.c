@@ -345,6 +345,27 @@ static void when_the_wait_is_over_the_store_is_asked_again(void **unused) {
   assert_true(ask(&n, &rule, "ann", 1).allowed);
 }
 
+/* Redis decides when it comes to it, but nobody is to be refused for the time that the question was under way. */
+static void a_wait_is_remembered_from_when_the_question_went_out(void **unused) {
+  (void)unused;
+  laju_rule rule = exact_of("api=10/1m token-bucket"); /* a token in six seconds */
+  assert_true(ask(&n, &rule, "ann", 10).allowed);
+  laju_check check = check_of(&rule, "ann", 1);
+  laju_decision refused, again;
+  laju_claim claim = claim_of(LAJU_CLAIM_ALL, &check, 1, &refused);
+  kill(server.pid, SIGSTOP);
+  int64_t asked_us = laju_limiter_now_us(n.limiter);
+  assert_true(start_claims(&n, &claim, 1));
+  let_pass(uv_default_loop(), 200);
+  kill(server.pid, SIGCONT);
+  assert_true(COMES_TRUE(uv_default_loop(), n.done));
+  assert_false(refused.allowed);
+  laju_claim known = claim_of(LAJU_CLAIM_ALL, &check, 1, &again);
+  assert_true(laju_way_decide(&n.way, &known, asked_us + refused.retry_after_us - 100000));
+  assert_false(again.allowed);
+  assert_false(laju_way_decide(&n.way, &known, asked_us + refused.retry_after_us + 100000));
+}
+
 static void what_is_refused_for_ever_is_not_asked_for_a_while(void **unused) {
   (void)unused;
   laju_rule rule = exact_of("api=10/1d");
@@ -535,6 +556,7 @@ int main(void) {
       TEST(what_is_used_in_table_and_store_is_what_was_admitted),
       TEST(a_flood_of_refused_checks_costs_the_store_one_command),
       TEST(when_the_wait_is_over_the_store_is_asked_again),
+      TEST(a_wait_is_remembered_from_when_the_question_went_out),
       TEST(what_is_refused_for_ever_is_not_asked_for_a_while),
       TEST(without_the_memory_each_refusal_is_the_store_s),
       TEST(refusals_of_transactions_are_not_remembered),

@@ -1,6 +1,9 @@
 /* The store, while Redis is not well: nobody waits longer than the timeout, nothing is charged twice, and it comes back. */
 #include "redis/store_fixture.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #define MANY 1000
 
 static laju_rule rule;
@@ -213,6 +216,34 @@ static void what_has_not_been_sent_waits_for_the_connection(void **unused) {
   assert_all(100, LAJU_STORE_ANSWERED);
 }
 
+/* A server that lets in, and says nothing: nothing can be sent to it. */
+static void what_cannot_be_sent_counts_against_the_server(void **unused) {
+  (void)unused;
+  char path[128], url[160];
+  snprintf(path, sizeof path, "%s.silent", server.socket);
+  snprintf(url, sizeof url, "unix:%s", path);
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+  assert_int_equal(listen(fd, 16), 0);
+  close_store();
+  laju_store_options options = options_of(url);
+  options.connect_timeout_us = 60 * SECOND;
+  open_store(options);
+  errand e;
+  for (int i = 0; i < LAJU_BREAKER_FAILURES; i++) {
+    assert_int_equal(counters->breaker_opened, 0);
+    assert_int_equal(check(&e, &rule, "key", 1), LAJU_STORE_FAILED);
+  }
+  assert_int_equal(counters->timeouts, LAJU_BREAKER_FAILURES);
+  assert_int_equal(counters->connect_failures, 0);
+  assert_int_equal(counters->breaker_opened, 1);
+  assert_false(begin_check(&e, &rule, "key", 1));
+  close(fd);
+  unlink(path);
+}
+
 /* ---- a server that refuses ---- */
 
 static void a_loading_or_busy_server_fails_checks(void **unused) {
@@ -362,6 +393,7 @@ int main(void) {
       CLAIM(a_killed_connection_fails_what_it_carried_and_nothing_is_sent_twice),
       CLAIM(a_killed_server_is_found_again_and_empty),
       CLAIM(what_has_not_been_sent_waits_for_the_connection),
+      CLAIM(what_cannot_be_sent_counts_against_the_server),
       CLAIM(a_loading_or_busy_server_fails_checks),
       CLAIM(who_is_a_replica_now_is_left),
       CLAIM(a_server_without_memory_says_so_to_each_check),
