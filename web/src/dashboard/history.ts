@@ -88,6 +88,12 @@ export class History {
     this.takeBeats(atS, status);
   }
 
+  /** For how long there is something to show. */
+  get ageS(): number {
+    const { ring } = this.all;
+    return ring.lastS - ring.firstS || 0;
+  }
+
   flows(rule: string | null): Ring {
     return (rule === null ? this.all : this.rules.get(rule))?.ring ?? EMPTY;
   }

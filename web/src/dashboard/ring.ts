@@ -19,6 +19,10 @@ export class Ring {
     return this.held;
   }
 
+  get firstS(): number {
+    return this.held === 0 ? Number.NaN : this.number(0, 0);
+  }
+
   get lastS(): number {
     return this.held === 0 ? Number.NaN : this.number(this.held - 1, 0);
   }

@@ -7,7 +7,7 @@ import { logout } from '../api';
 import { Board } from '../board';
 import { Alerts, DoorsCard, factsOf, MemoryCard, StoreCard } from './health';
 import { Keys } from './keys';
-import { Latencies, Overview, SPAN_S } from './overview';
+import { fittingSpan, Latencies, Overview, SPAN_S } from './overview';
 import { Overrides } from './overrides';
 import type { Part } from './parts';
 import { Rules } from './rules';
@@ -68,12 +68,15 @@ export class Dashboard {
       this.draw();
     });
     const latencies = new Latencies(board, words);
-    const rules = new Rules(board, words, () => this.spanS, filter, () => this.draw());
+    const rules = new Rules(board, words, () => this.fitting, filter, () => this.draw());
     const keys = new Keys(board, words);
     const top = new Top(board, words, (rule, key) => keys.lookUp(rule, key));
     const [alerts, overrides, store] = [new Alerts(board, words), new Overrides(board, words), new StoreCard(board, words)];
     const [memory, doors] = [new MemoryCard(board, words), new DoorsCard(board, words)];
-    const charts: Part[] = [overview, latencies].map((part) => ({ element: part.element, update: () => part.update(this.palette, this.spanS) }));
+    const charts: Part[] = [
+      { element: overview.element, update: () => overview.update(this.palette, this.spanS, this.fitting) },
+      { element: latencies.element, update: () => latencies.update(this.palette, this.fitting) },
+    ];
     this.parts = [alerts, ...charts, rules, top, keys, overrides, store, memory, doors];
     this.keys = keys;
     this.token = new TokenCard(words, () => void board.feed.start());
@@ -86,6 +89,10 @@ export class Dashboard {
       h('header', { class: 'boardhead' }, h('h1', {}, words.dashboard), h('p', { class: 'row' }, this.state, this.heard, this.facts), this.leave),
       this.refusal, this.token.element, this.body);
     this.update();
+  }
+
+  private get fitting(): number {
+    return fittingSpan(this.spanS, this.board.history.ageS);
   }
 
   private turn(): void {

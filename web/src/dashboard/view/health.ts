@@ -6,7 +6,7 @@ import type { Status, StoreStatus } from '../api';
 import type { Board } from '../board';
 import { type Alert, alertsOf } from '../health';
 import { Trouble } from '../history';
-import { Facts, Meter } from './parts';
+import { cell, Facts, Meter, type Row, Table } from './parts';
 
 function textOf(words: Words, alert: Alert): string {
   const rate = (n: number) => formatRate(n);
@@ -131,17 +131,41 @@ export class MemoryCard {
   }
 }
 
+const OUTCOMES = ['allowed', 'denied', 'error'] as const;
+
+class DoorRow implements Row {
+  readonly element: HTMLElement;
+  private readonly counts = OUTCOMES.map((outcome) => h('span', { 'data-count': outcome }));
+
+  constructor(
+    private readonly board: Board,
+    words: Words,
+    private readonly door: string,
+  ) {
+    const labels = [words.admitted, words.refused, words.errors];
+    this.element = h('tr', { role: 'row', 'data-door': door }, h('th', { role: 'rowheader', scope: 'row' }, door.toUpperCase()),
+      ...this.counts.map((count, i) => cell('number', labels[i] ?? '', count)));
+  }
+
+  update(): void {
+    const counts = this.board.status?.requests[this.door];
+    this.counts.forEach((place, i) => say(place, formatNumber(counts?.[OUTCOMES[i] ?? 'error'] ?? 0)));
+  }
+}
+
 export class DoorsCard {
   readonly element: HTMLElement;
   private readonly open = h('p', { class: 'left', 'data-fact': 'open' });
   private readonly facts = new Facts();
+  private readonly table: Table;
 
   constructor(
     private readonly board: Board,
     private readonly words: Words,
   ) {
+    this.table = new Table(words.requests, [['', words.requests], ['number', words.admitted], ['number', words.refused], ['number', words.errors]]);
     this.element = h('section', { class: 'card doors', 'aria-labelledby': 'doors-title' }, h('h2', { id: 'doors-title' }, words.doors),
-      this.open, this.facts.element);
+      this.open, this.table.element, this.facts.element);
   }
 
   update(): void {
@@ -154,10 +178,7 @@ export class DoorsCard {
     facts.show('accepted', words.newConnections, fill(words.perSecond, { n: formatRate(history.trouble(Trouble.accepted)) }));
     facts.show('turnedAway', words.turnedAway, formatNumber(connections.refused), history.trouble(Trouble.turnedAway) > 0);
     facts.show('closed', words.closedByUs, closed === '' ? '0' : closed);
-    for (const [door, { allowed, denied, error }] of Object.entries(requests)) {
-      facts.show(`door-${door}`, fill(words.requestsAt, { door: door.toUpperCase() }),
-        fill(words.requestsOf, { allowed: formatNumber(allowed), denied: formatNumber(denied), error: formatNumber(error) }));
-    }
+    this.table.update(Object.keys(requests), (door) => new DoorRow(board, words, door));
     facts.show('reloads', words.reloads, fill(words.reloadsOf, { done: formatNumber(reloads.done), refused: formatNumber(reloads.refused) }), reloads.refused > 0);
   }
 }

@@ -10,6 +10,12 @@ import { TimeChart } from './time_chart';
 
 const SPANS_S = [60, 300, KEPT_S] as const;
 export const SPAN_S = 300;
+const STEPS_S = [60, 120, 180, 300, KEPT_S]; // a chart that begins is not drawn into the corner of an empty one
+
+/** As much of the span as there is something to show of. */
+export function fittingSpan(spanS: number, ageS: number): number {
+  return Math.min(spanS, STEPS_S.find((step) => step >= ageS) ?? spanS);
+}
 
 export class Overview {
   readonly element: HTMLElement;
@@ -43,11 +49,11 @@ export class Overview {
       lines: [
         { accent: 'admitted', name: words.admitted, column: Flow.admitted, color: ({ accents }) => accents['token-bucket'], filled: true },
         { accent: 'refused', name: words.refused, column: Flow.refused, color: ({ accents }) => accents['fixed-window'], onto: 0, hatched: true },
-        { accent: 'shadow', name: words.wouldRefuse, column: Flow.shadow, color: ({ accents }) => accents['sliding-window-counter'], dash: [6, 4] },
-        { accent: 'error', name: words.undecided, column: Flow.error, color: ({ alarm }) => alarm, dash: [2, 3] },
+        { accent: 'shadow', name: words.wouldRefuse, column: Flow.shadow, color: ({ accents }) => accents['sliding-window-counter'], dash: [6, 4], rare: true },
+        { accent: 'error', name: words.undecided, column: Flow.error, color: ({ alarm }) => alarm, dash: [2, 3], rare: true },
       ],
     });
-    this.element = h('section', { class: 'card hero', 'aria-labelledby': this.title.id },
+    this.element = h('section', { class: 'card overview', 'aria-labelledby': this.title.id },
       h('div', { class: 'row spread' }, h('div', { class: 'row' }, this.title, this.all),
         h('div', { class: 'row segments', role: 'group', 'aria-label': words.shownSpan }, ...this.spans)),
       h('dl', { class: 'readouts' }, readout('admitted', words.admitted, 'admitted', this.sums.admitted),
@@ -56,7 +62,8 @@ export class Overview {
       this.chart.element);
   }
 
-  update(palette: Palette, spanS: number): void {
+  /** `spanS` was chosen, `fittingS` is drawn. */
+  update(palette: Palette, spanS: number, fittingS: number): void {
     const { board, words, readouts } = this;
     const { filter, history, status } = board;
     if (!status) return;
@@ -75,7 +82,7 @@ export class Overview {
     const total = (n: number) => fill(words.sinceStart, { n: formatNumber(n) });
     say(this.sums.admitted, sums ? total(sums.allowed + sums.shadow_denied) : '');
     say(this.sums.refused, sums ? total(sums.denied) : '');
-    this.chart.update(palette, history.flows(filter), status.now_ms / 1000, spanS);
+    this.chart.update(palette, history.flows(filter), status.now_ms / 1000, fittingS);
   }
 
   private show(name: 'shadow' | 'error', shown: boolean): void {
@@ -96,16 +103,15 @@ export class Latencies {
     const span = (us: number) => formatSpan(us);
     this.chart = new TimeChart({
       label: words.latencyChart,
-      height: 190,
+      height: 226,
       log: true,
       format: span,
       axis: span,
       lines: [
-        { accent: 'admitted', name: 'p50', column: Beat.p50, color: ({ accents }) => accents['token-bucket'] },
-        { accent: 'refused', name: 'p99', column: Beat.p99, color: ({ accents }) => accents['fixed-window'] },
-        { accent: 'leaky-bucket', name: words.storeP50, column: Beat.storeP50, color: ({ accents }) => accents['leaky-bucket'], dash: [6, 4] },
-        { accent: 'sliding-window-counter', name: words.storeP99, column: Beat.storeP99,
-          color: ({ accents }) => accents['sliding-window-counter'], dash: [6, 4] },
+        { accent: 'own', name: 'p99', column: Beat.p99, color: ({ ink }) => ink },
+        { accent: 'own', name: 'p50', column: Beat.p50, color: ({ ink }) => ink, dash: [4, 3], thin: true },
+        { accent: 'store', name: words.storeP99, column: Beat.storeP99, color: ({ accents }) => accents['leaky-bucket'], rare: true },
+        { accent: 'store', name: words.storeP50, column: Beat.storeP50, color: ({ accents }) => accents['leaky-bucket'], dash: [4, 3], thin: true, rare: true },
       ],
     });
     this.element = h('section', { class: 'card latency', 'aria-labelledby': 'latency-title' },

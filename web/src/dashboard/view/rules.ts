@@ -119,8 +119,9 @@ export class Rules {
       ['share', words.refusedShare]]);
     this.row = (name) => new RuleRow(board, words, name, span, filter);
     this.element = h('section', { class: 'card rules', 'aria-labelledby': 'rules-title' },
-      h('div', { class: 'row spread' }, h('h2', { id: 'rules-title' }, words.rules), h('div', { class: 'row tools' }, this.search, this.order)),
-      h('p', { class: 'hint' }, words.rulesHelp), this.table.element, this.note);
+      h('div', { class: 'row spread' }, h('div', {}, h('h2', { id: 'rules-title' }, words.rules), h('p', { class: 'hint' }, words.rulesHelp)),
+        h('div', { class: 'row tools' }, this.search, this.order)),
+      this.table.element, this.note);
   }
 
   update(): void {

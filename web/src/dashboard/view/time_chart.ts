@@ -14,6 +14,8 @@ export interface Line {
   hatched?: boolean; // what is filled, is so by strokes
   filled?: boolean;
   dash?: number[];
+  thin?: boolean;
+  rare?: boolean; // named only where it is not zero all along
 }
 
 export interface TimeChartOptions {
@@ -48,6 +50,11 @@ function veil(color: string): string {
   return /^#[0-9a-f]{6}$/i.test(color) ? `${color}38` : color;
 }
 
+function powersOfTen(_: uPlot, __: number, least: number, most: number): number[] {
+  const first = Math.ceil(Math.log10(least));
+  return Array.from({ length: Math.max(0, Math.floor(Math.log10(most)) - first + 1) }, (_, i) => 10 ** (first + i));
+}
+
 export class TimeChart {
   readonly element: HTMLElement;
   private readonly place: HTMLElement;
@@ -71,7 +78,7 @@ export class TimeChart {
     this.place.style.minHeight = `${height}px`;
     this.told = h('p', { class: 'told', 'aria-hidden': 'true' });
     this.legend = lines.map(({ name, accent, dash, hatched }) =>
-      h('li', { 'data-accent': accent, class: dash ? 'dashed' : hatched ? 'hatched' : undefined }, name));
+      h('li', { 'data-accent': accent, class: dash ? 'dashed' : hatched ? 'hatched' : undefined, hidden: true }, name));
     this.element = h('div', { class: 'timechart' }, this.place,
       h('div', { class: 'row spread' }, h('ul', { class: 'legend' }, ...this.legend), this.told));
     new ResizeObserver(() => this.plot?.setSize({ width: this.place.clientWidth, height })).observe(this.place);
@@ -84,8 +91,8 @@ export class TimeChart {
     this.spanS = spanS;
     this.values.forEach((values, i) => {
       const item = this.legend[i];
-      const line = this.options.lines[i];
-      if (item && line?.dash) item.hidden = !values.some((value) => value !== null && value > 0);
+      const rare = this.options.lines[i]?.rare ?? false;
+      if (item) item.hidden = rare && !values.some((value) => value !== null && value > 0);
     });
     if (this.palette !== palette || !this.plot) this.make(palette);
     else this.plot.setData(this.data());
@@ -122,11 +129,11 @@ export class TimeChart {
       },
       axes: [
         { ...axis, size: 28, space: 90, incrs: [10, 15, 30, 60, 120, 300], values: (_, at) => at.map((s) => formatClock(s * 1000)) },
-        { ...axis, size: 52, space: 36, values: (_, at) => at.map((value) => (value === null ? '' : axisText(value))) },
+        { ...axis, size: 52, space: 36, ...(log ? { splits: powersOfTen } : {}), values: (_, at) => at.map((value) => (value === null ? '' : axisText(value))) },
       ],
       series: [{}, ...lines.map((line): uPlot.Series => ({
         stroke: line.color(palette),
-        width: 1.75,
+        width: line.thin ? 1.25 : 1.75,
         points: { show: false },
         ...(line.filled ? { fill: veil(line.color(palette)) } : {}),
         ...(line.dash ? { dash: line.dash } : {}),
@@ -143,9 +150,9 @@ export class TimeChart {
   }
 
   private text(index: number, time: number, format: (value: number) => string): string {
-    const parts = this.options.lines.flatMap(({ name, dash }, i) => {
+    const parts = this.options.lines.flatMap(({ name, rare }, i) => {
       const value = this.values[i]?.[index] ?? null;
-      return value === null || (dash && value === 0) ? [] : [`${name} ${format(value)}`];
+      return value === null || (rare && value === 0) ? [] : [`${name} ${format(value)}`];
     });
     return `${formatClock(time * 1000)} · ${parts.join(' · ') || '–'}`;
   }

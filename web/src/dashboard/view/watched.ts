@@ -8,6 +8,7 @@ import type { Board } from '../board';
 import { KEPT_S } from '../history';
 import type { Watched } from '../watch';
 import { Form } from './form';
+import { fittingSpan } from './overview';
 import { Meter } from './parts';
 import { Spark } from './spark';
 
@@ -76,7 +77,9 @@ export class WatchedCard {
     this.tellOverride();
     const [values, limits] = [watched.used.column(0), watched.used.column(1)];
     const most = Math.max(1, ...limits.map((limit) => limit ?? 0));
-    this.spark.update(watched.used.times(), [{ accent: '', values }], watched.heardMs / 1000, KEPT_S, most);
+    const { used: ring } = watched;
+    const spanS = fittingSpan(KEPT_S, ring.lastS - ring.firstS);
+    this.spark.update(ring.times(), [{ accent: '', values }], watched.heardMs / 1000, spanS, most);
   }
 
   private tellOverride(): void {
