@@ -59,18 +59,22 @@ class Watch:
 
     def __init__(self, page, site):
         self.faults = []
+        self.expected = [f"{site}v1/session"]  # what may fail: here, that there is no laju behind the page
         self.asked = []
         self.site = site
         page.on("console", self.console)
         page.on("pageerror", lambda error: self.faults.append(f"uncaught: {error}"))
         page.on("request", self.request)
-        page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        page.on("requestfailed", lambda request: self.fault(request.url, f"failed: {request.url}"))
 
     def console(self, message):
-        # A broken Content-Security-Policy is told as an error of the console too. That there is no laju behind the page is none.
-        absent = message.location.get("url") == f"{self.site}v1/session"
-        if message.type in ("error", "warning") and not absent:
-            self.faults.append(f"{message.type}: {message.text}")
+        # A broken Content-Security-Policy is told as an error of the console too.
+        if message.type in ("error", "warning"):
+            self.fault(message.location.get("url", ""), f"{message.type}: {message.text}")
+
+    def fault(self, url, text):
+        if not any(url.startswith(expected) for expected in self.expected):
+            self.faults.append(text)
 
     def request(self, request):
         self.asked.append(request.url)
@@ -81,16 +85,16 @@ class Watch:
 @pytest.fixture
 def open_page(browser, site):
     """open_page(still=False, size=PHONE, ...): a fresh page that no other test has touched, not yet at any address. By default
-    it is one for who wants no motion, so time stands until the test lets it go on."""
+    it is one for who wants no motion, so time stands until the test lets it go on. `of` is who serves it."""
     contexts, watches = [], []
 
-    def start(still=True, size=WIDE, **options):
+    def start(still=True, size=WIDE, of=site, **options):
         context = browser.new_context(viewport=size, reduced_motion="reduce" if still else "no-preference",
                                       **{"locale": "en-GB", **options})
         contexts.append(context)
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
-        watches.append(Watch(page, site))
+        watches.append(Watch(page, of))
         page.watch = watches[-1]
         return page
 

@@ -296,7 +296,7 @@ export const en = {
   otherFailures: 'Other failures',
   fallbacksAllowed: 'Admitted by fallback',
   fallbacksDenied: 'Refused by fallback',
-  storeChecks: 'Checks it decided',
+  storeChecks: 'Checks sent to it',
   remembered: 'Refused from memory',
   connects: 'Connections made',
   connectsFailed: '{n}, failed {failed}',

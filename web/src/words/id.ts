@@ -298,7 +298,7 @@ export const id: Words = {
   otherFailures: 'Kegagalan lain',
   fallbacksAllowed: 'Diterima tanpa penyimpanan',
   fallbacksDenied: 'Ditolak tanpa penyimpanan',
-  storeChecks: 'Pemeriksaan diputuskan',
+  storeChecks: 'Pemeriksaan dikirim',
   remembered: 'Ditolak dari ingatan',
   connects: 'Sambungan dibuat',
   connectsFailed: '{n}, gagal {failed}',

@@ -108,9 +108,12 @@ export class Dashboard {
   }
 
   private async signOut(): Promise<void> {
+    const { board } = this;
+    board.stop();
     await logout().catch((error: unknown) => say(this.refusal, error instanceof Error ? error.message : String(error)));
-    this.board.forget();
-    await this.board.feed.start();
+    board.forget();
+    this.render(this.words);
+    this.turn();
   }
 
   /** All changes of a moment are shown at once. */
