@@ -115,6 +115,7 @@ typedef struct laju_rule {
   bool shadow;     /* decided and charged as a request of its own, but refuses nothing; false after init */
   bool secret;     /* the shared store never sees its keys' text; false after init */
   bool grouped;    /* its keys' names in the shared store carry a group; false after init */
+  uint16_t veils;  /* which parts of its keys are not to be shown (the daemon's alone); 0 after init */
   uint32_t number; /* what its decisions are counted under (the daemon's alone); 0 after init */
   char name[LAJU_NAME_MAX + 1];
 } laju_rule;

@@ -8,12 +8,25 @@ void laju_policy_init(laju_policy *policy, const laju_rule *rule) {
   policy->parts[0].kind = LAJU_PART_IP;
 }
 
+bool laju_part_is_veiled(const laju_part *part) {
+  return part->kind == LAJU_PART_HEADER || part->kind == LAJU_PART_COOKIE;
+}
+
+_Static_assert(LAJU_PARTS_MAX <= 8, "a bit each");
+
+uint16_t laju_policy_veils(const laju_policy *policy) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < policy->part_count; i++) bits |= (unsigned)laju_part_is_veiled(&policy->parts[i]) << i;
+  return (uint16_t)(bits == 0 ? 0 : bits | (unsigned)policy->part_count << 8);
+}
+
 void laju_rule_follow(laju_rule *to, const laju_rule *from) {
   to->shadow = from->shadow;
   to->mode = from->mode;
   to->on_store_error = from->on_store_error;
   to->secret = from->secret;
   to->grouped = from->grouped;
+  to->veils = from->veils;
 }
 
 static void free_patterns(laju_pattern *patterns, size_t count) {

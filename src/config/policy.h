@@ -73,6 +73,7 @@ typedef struct laju_policy {
   laju_part
       group_parts[LAJU_PARTS_MAX]; /* of its keys' group in the shared store; none where the rule is not grouped */
   size_t group_count;
+  /* rule.veils: a bit for each part that comes from a header or a cookie, and above 8 bits part_count; 0 where none does */
   bool secret;                   /* derived keys are hashed before they are stored or shown */
   bool wait_server;              /* leaky bucket: forward-auth holds its answer back for the delay */
   laju_network *exempt_networks; /* who is never limited: an address in one of these, ... */
@@ -88,7 +89,13 @@ void laju_policy_init(laju_policy *policy, const laju_rule *rule);
 
 void laju_policy_deinit(laju_policy *policy);
 
-/* Gives `to` what `from` has beside its numbers: shadow, mode, on_store_error, secret, grouped. An override has them as its
+/* Does what stands in this part belong to a client alone? */
+bool laju_part_is_veiled(const laju_part *part);
+
+/* What rule.veils is by the policy's parts. */
+uint16_t laju_policy_veils(const laju_policy *policy);
+
+/* Gives `to` what `from` has beside its numbers: shadow, mode, on_store_error, secret, grouped, veils. An override has them as its
  * rule does. */
 void laju_rule_follow(laju_rule *to, const laju_rule *from);
 

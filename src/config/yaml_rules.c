@@ -154,6 +154,7 @@ static int finish(rule_reading *rule, laju_policy_list *rules) {
   }
   policy->rule.secret = policy->secret;
   policy->rule.grouped = policy->group_count > 0;
+  policy->rule.veils = laju_policy_veils(policy);
   laju_rule_follow(&made, &policy->rule);
   policy->rule = made;
   yaml_mark_t at = laju_mapping_mark(&rule->mapping, MODE);

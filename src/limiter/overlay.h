@@ -10,6 +10,8 @@
 #include <laju/laju.h>
 #include <stdatomic.h>
 
+#include "core/rule.h"
+
 #define LAJU_OVERLAY_MAX 10000
 
 typedef struct laju_overlay laju_overlay;
@@ -54,11 +56,14 @@ bool laju_overlay_look(laju_overlay *overlay, uint32_t number, const char *key, 
 /* Drops what has expired: to be called about once a second, since checks do not look at the time. Any thread. */
 void laju_overlay_expire(laju_overlay *overlay, int64_t now_us);
 
-/* The rule that decides this key: `rule`, or a copy of it with other numbers in `place`. */
+/* The rule that decides this key: `rule`, or a copy of it with other numbers in `place`. They were good for the rule when they were
+ * set; since then a reload may have given it another algorithm, of which no more is asked than it can hold. */
 static inline const laju_rule *laju_overlay_apply(const laju_overlay *overlay, const laju_rule *rule, const char *key,
                                                   size_t key_len, laju_rule *place) {
   uint32_t limit, burst;
   if (!laju_overlay_find(overlay, rule->number, key, key_len, &limit, &burst)) return rule;
+  if (rule->algorithm == LAJU_SLIDING_WINDOW_LOG && limit > LAJU_LOG_LIMIT_MAX) limit = LAJU_LOG_LIMIT_MAX;
+  if (!laju_algorithm_is_bucket(rule->algorithm)) burst = limit;
   *place = *rule;
   place->limit = limit;
   place->capacity = limit == 0 ? 0 : burst;

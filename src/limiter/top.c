@@ -52,6 +52,7 @@ static void take_over(laju_top_entry *entry, laju_hash id, const laju_check *che
                             .over = before,
                             .number = check->rule->number,
                             .key_len = check->key_len,
+                            .veils = check->rule->veils,
                             .secret = check->rule->secret};
   memcpy(entry->key, check->key, check->key_len < LAJU_TOP_TEXT ? check->key_len : LAJU_TOP_TEXT);
   memcpy(entry->rule, check->rule->name, sizeof entry->rule);

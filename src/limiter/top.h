@@ -25,6 +25,7 @@ typedef struct laju_top_entry {
   uint64_t over;    /* so many of them may be others' */
   int64_t last_us;  /* the latest */
   uint32_t number;  /* the rule's (limiter/ledger.h) */
+  uint16_t veils;   /* the rule's, as it was then */
   uint32_t key_len; /* of the whole key */
   char key[LAJU_TOP_TEXT];
   char rule[LAJU_NAME_MAX + 1];

@@ -212,6 +212,17 @@ static void encode(void *state, const laju_batch *batch, laju_buffer *out) {
   }
 }
 
+/* Is the token, or the session, that let this subscriber in still one? */
+static bool is_still_let_in(connection *c) {
+  laju_sessions *sessions = &c->admin->sessions;
+  const char *token = laju_service_terms(c->service)->admin_token;
+  laju_sessions_heed(sessions, token);
+  if (memcmp(c->token, sessions->token, sizeof c->token) != 0) return false;
+  if (!c->by_session) return true;
+  laju_slice name = {c->session, sizeof c->session};
+  return laju_sessions_use(sessions, token, name, laju_limiter_now_us(c->service->limiter));
+}
+
 static laju_pushed push(void *state, laju_buffer *out) {
   connection *c = state;
   laju_admin *admin = c->admin;
@@ -222,6 +233,11 @@ static laju_pushed push(void *state, laju_buffer *out) {
   }
   if (c->stage != SUBSCRIBED || c->seen == admin->event_number) return LAJU_PUSHED_NOTHING;
   c->seen = admin->event_number;
+  if (!is_still_let_in(c)) {
+    admin->subscribers--;
+    c->stage = CLOSED;
+    return LAJU_PUSHED_LAST;
+  }
   write_event(c, (laju_slice){admin->event.data, admin->event.len}, out);
   return LAJU_PUSHED_NEWS;
 }

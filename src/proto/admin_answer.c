@@ -237,6 +237,16 @@ static void answer_file(call *r) {
   if (has_it(r, c->file.etag)) c->reply.status = 304;
 }
 
+/* Keeps what has let a subscriber in: it goes when that does. */
+static void remember_leave(call *r) {
+  connection *c = r->c;
+  laju_fields fields = laju_http_head_fields(&c->head, r->bytes);
+  laju_sessions_heed(&c->admin->sessions, c->terms->admin_token);
+  memcpy(c->token, c->admin->sessions.token, sizeof c->token);
+  c->by_session = c->terms->admin_token != NULL && laju_admin_bearer(&fields).at == NULL;
+  if (c->by_session) memcpy(c->session, laju_fields_cookie(&fields, LAJU_ADMIN_COOKIE).at, LAJU_SESSION_LEN);
+}
+
 static void answer_events(call *r) {
   connection *c = r->c;
   if (c->head.request.method == HTTP_HEAD) {
@@ -248,6 +258,7 @@ static void answer_events(call *r) {
     c->reply.is_stream = true;
     c->reply.close = false;
     r->batch->asks[r->batch->ask_count - 1].close = false;
+    remember_leave(r);
     c->stage = SUBSCRIBED;
     c->seen = c->admin->event_number;
     c->admin->subscribers++;

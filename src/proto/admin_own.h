@@ -41,9 +41,11 @@ typedef struct laju_admin_connection {
   laju_admin_content content;
   uint32_t top; /* VIEW_TOP: so many */
   laju_admin_file file;
-  char session[LAJU_SESSION_LEN];
-  laju_admin_change *change; /* CHANGING: what is waited for */
-  uint64_t seen;             /* SUBSCRIBED: the number of the last event that was sent */
+  char session[LAJU_SESSION_LEN]; /* SUBSCRIBED: what let it in, if `by_session` */
+  laju_admin_change *change;      /* CHANGING: what is waited for */
+  uint64_t seen;                  /* SUBSCRIBED: the number of the last event that was sent, */
+  uint64_t token[2];              /* and the token's mark then (admin_sessions.h) */
+  bool by_session;
 } laju_admin_connection;
 
 /* What a browser and a scraper take the bodies for. */

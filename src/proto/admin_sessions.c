@@ -10,8 +10,8 @@ static bool draw(uint64_t words[2]) {
   return getrandom(words, 2 * sizeof *words, 0) == 2 * (ssize_t)sizeof *words;
 }
 
-/* Under another token than before, nobody has a session. False: no random numbers. */
-static bool take_token(laju_sessions *sessions, const char *token) {
+bool laju_sessions_heed(laju_sessions *sessions, const char *token) {
+  if (token == NULL) token = "";
   bool keyed = (sessions->hash_key[0] | sessions->hash_key[1]) != 0;
   if (!keyed && !draw(sessions->hash_key)) return false;
   laju_hash hash = laju_siphash(sessions->hash_key[0], sessions->hash_key[1], token, strlen(token));
@@ -25,7 +25,7 @@ static bool take_token(laju_sessions *sessions, const char *token) {
 bool laju_sessions_begin(laju_sessions *sessions, const char *token, int64_t now_us, char name[LAJU_SESSION_LEN]) {
   uint64_t words[2];
   char text[LAJU_SESSION_LEN + 1];
-  if (!take_token(sessions, token) || !draw(words)) return false;
+  if (!laju_sessions_heed(sessions, token) || !draw(words)) return false;
   laju_session *oldest = sessions->list;
   for (size_t i = 1; i < LAJU_SESSIONS_MAX; i++) {
     if (sessions->list[i].used_us < oldest->used_us) oldest = &sessions->list[i];
@@ -49,7 +49,7 @@ static laju_session *find(laju_sessions *sessions, laju_slice name) {
 }
 
 bool laju_sessions_use(laju_sessions *sessions, const char *token, laju_slice name, int64_t now_us) {
-  if (name.len != LAJU_SESSION_LEN || !take_token(sessions, token)) return false;
+  if (name.len != LAJU_SESSION_LEN || !laju_sessions_heed(sessions, token)) return false;
   laju_session *session = find(sessions, name);
   if (session == NULL || now_us - session->used_us > LAJU_SESSION_IDLE_US) return false;
   session->used_us = now_us;

@@ -26,6 +26,10 @@ typedef struct laju_sessions {
   laju_session list[LAJU_SESSIONS_MAX];
 } laju_sessions;
 
+/* The token in force; NULL: none. Under another than before nobody has a session any more, and `token` is another. False: no random
+ * numbers. */
+bool laju_sessions_heed(laju_sessions *sessions, const char *token);
+
 /* Begins one; writes its name. False: no random numbers. */
 bool laju_sessions_begin(laju_sessions *sessions, const char *token, int64_t now_us, char name[LAJU_SESSION_LEN]);
 

@@ -152,6 +152,7 @@ static void add_refused(laju_buffer *out, const laju_terms *terms, const laju_to
   laju_shown_key key = {.rule = entry->rule,
                         .number = entry->number,
                         .secret = entry->secret,
+                        .veils = entry->veils,
                         .key = {entry->key, cut ? LAJU_TOP_TEXT : entry->key_len},
                         .cut = cut,
                         .id = entry->id};

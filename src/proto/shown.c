@@ -35,15 +35,8 @@ static void put_hidden(writer *w, laju_slice text) {
   put(w, digits, 8);
 }
 
-static bool hides(const laju_part *part) {
-  return part->kind == LAJU_PART_HEADER || part->kind == LAJU_PART_COOKIE;
-}
-
-static bool hides_any(const laju_policy *policy) {
-  for (size_t i = 0; i < policy->part_count; i++) {
-    if (hides(&policy->parts[i])) return true;
-  }
-  return false;
+static bool has_other_veils(const laju_policy *policy, const laju_shown_key *key) {
+  return key->veils != 0 && (policy == NULL || laju_policy_veils(policy) != key->veils);
 }
 
 /* What stands in for a part that a request did not have (key.h) is no secret. */
@@ -67,7 +60,7 @@ static void put_parts(writer *w, const laju_policy *policy, laju_slice key) {
   for (size_t i = 0; key.at != NULL; i++) {
     laju_slice part = laju_slice_cut(key, ':', &key);
     if (i > 0) put(w, ":", 1);
-    if (hides(&policy->parts[i]) && !is_mark(part)) {
+    if (laju_part_is_veiled(&policy->parts[i]) && !is_mark(part)) {
       put_hidden(w, part);
     } else {
       put(w, part.at, part.len);
@@ -79,8 +72,8 @@ size_t laju_key_show(char to[LAJU_SHOWN_MAX], const laju_terms *terms, const laj
   writer w = {.to = to, .id = key->id};
   const laju_policy *policy = laju_ruleset_find(terms->rules, key->rule, strlen(key->rule));
   bool known = policy != NULL || key->number == 0; /* 0: no rule of the configuration, then or now */
-  bool secret = key->secret || (policy != NULL && policy->secret);
-  *masked = !terms->admin_reveal && (secret || !known || (policy != NULL && hides_any(policy)));
+  bool secret = key->secret || (policy != NULL && policy->secret) || has_other_veils(policy, key);
+  *masked = !terms->admin_reveal && (secret || !known || (policy != NULL && laju_policy_veils(policy) != 0));
   if (!*masked) {
     put(&w, key->key.at, key->key.len);
   } else if (!secret && policy != NULL && is_of(policy, key)) {

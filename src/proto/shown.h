@@ -3,7 +3,8 @@
  * digits that are the whole key's and differ from key to key.
  *
  * Which part of a key came from where is known from its policy alone: a key that a check has named is treated as one that was derived,
- * and where it has not as many parts, all of it is hidden. Pure; any thread.
+ * and where it has not as many parts, all of it is hidden. So it is where the policy had other parts when the key was met. Pure; any
+ * thread.
  */
 #ifndef LAJU_PROTO_SHOWN_H
 #define LAJU_PROTO_SHOWN_H
@@ -19,7 +20,8 @@
 typedef struct laju_shown_key {
   const char *rule;   /* its name, */
   uint32_t number;    /* number (limiter/ledger.h) */
-  bool secret;        /* and secrecy */
+  bool secret;        /* and secrecy, */
+  uint16_t veils;     /* and which of its keys' parts were veiled when this key was met */
   laju_slice key;     /* or its beginning */
   bool cut;           /* it is its beginning */
   const uint64_t *id; /* two words, which make the digits: laju_key_id */

@@ -136,7 +136,10 @@ static void await_request(laju_connection *connection) {
     /* Its time runs from its first byte, however the others drip in. */
     if (!connection->timed) set_deadline(connection, LAJU_REQUEST_MS);
     connection->timed = true;
-  } else if (connection->door->idle_ms > 0) {
+    return;
+  }
+  connection->timed = false; /* also where what had begun came to no request: blank lines, a greeting */
+  if (connection->door->idle_ms > 0) {
     set_deadline(connection, connection->door->idle_ms);
   } else {
     laju_wheel_drop(&all->wheel, &connection->deadline);

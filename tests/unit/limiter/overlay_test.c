@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "core/decide.h"
+
 static laju_overlay *overlay;
 
 static int make(void **state) {
@@ -94,6 +96,25 @@ static void a_rule_is_copied_with_the_key_s_numbers(void **state) {
   assert_int_equal(laju_overlay_apply(overlay, &rule, "ada", 3, &place)->capacity, 0);
 }
 
+static void a_rule_that_has_become_one_of_another_algorithm_is_still_one_that_the_law_can_decide_by(void **state) {
+  (void)state;
+  laju_overlay_entry entry = entry_of("ada", LAJU_TOKENS_MAX, 100, 1000);
+  assert_int_equal(laju_overlay_put(overlay, &entry, 0), 0);
+  for (int algorithm = 0; algorithm < LAJU_ALGORITHMS; algorithm++) {
+    laju_rule rule, place, made;
+    laju_state fresh = {0};
+    laju_decision decision;
+    assert_int_equal(laju_rule_init(&rule, "r", 1, (laju_algorithm)algorithm, 10, 60000000, 0), 0);
+    rule.number = 3;
+    laju_overlay_apply(overlay, &rule, "ada", 3, &place);
+    assert_int_equal(laju_rule_init(&made, "r", 1, (laju_algorithm)algorithm, place.limit, 60000000, place.capacity),
+                     0);
+    if (algorithm == LAJU_SLIDING_WINDOW_LOG) continue; /* has its own way of deciding */
+    laju_decide(&place, &fresh, 1, 0, &decision);
+    assert_int_equal(decision.remaining, place.capacity);
+  }
+}
+
 static void there_is_an_end_and_the_expired_make_room(void **state) {
   (void)state;
   char key[32];
@@ -150,6 +171,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(what_is_known_of_one_can_be_looked_at, make, end),
       cmocka_unit_test_setup_teardown(a_later_one_stands_in_the_place_of_an_earlier, make, end),
       cmocka_unit_test_setup_teardown(a_rule_is_copied_with_the_key_s_numbers, make, end),
+      cmocka_unit_test_setup_teardown(
+          a_rule_that_has_become_one_of_another_algorithm_is_still_one_that_the_law_can_decide_by, make, end),
       cmocka_unit_test_setup_teardown(there_is_an_end_and_the_expired_make_room, make, end),
       cmocka_unit_test_setup_teardown(replacing_leaves_what_is_named_and_no_other, make, end),
       cmocka_unit_test_setup_teardown(a_reader_never_sees_half_of_a_change, make, end),

@@ -199,6 +199,16 @@ static void a_slow_request_ends_ten_seconds_after_it_began_though_bytes_still_dr
   assert_true(hung_up());
 }
 
+static void a_request_behind_what_came_to_none_has_its_deadline(void **state) {
+  (void)state;
+  say("\r");
+  say("\n");
+  say("*1\r\n$4\r\n");
+  laju_connections_expire(&all, uv_now(&loop) + TEN_SECONDS_MS + 2 * LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.slow), 1);
+}
+
 static void a_request_that_was_finished_in_time_leaves_no_deadline(void **state) {
   (void)state;
   say("*1\r\n$4\r\n");
@@ -414,6 +424,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_peer_that_vanishes_is_forgotten, setup, teardown),
       cmocka_unit_test_setup_teardown(a_slow_request_ends_ten_seconds_after_it_began_though_bytes_still_drip_in, setup,
                                       teardown),
+      cmocka_unit_test_setup_teardown(a_request_behind_what_came_to_none_has_its_deadline, setup, teardown),
       cmocka_unit_test_setup_teardown(a_request_that_was_finished_in_time_leaves_no_deadline, setup, teardown),
       cmocka_unit_test_setup_teardown(an_idle_connection_is_closed_where_the_door_says_so, setup, teardown),
       cmocka_unit_test_setup_teardown(large_requests_that_do_not_end_take_so_much_memory_and_no_more, setup, teardown),

@@ -1,0 +1,76 @@
+"""What a reload takes from those at the admin door, and what it must not give them."""
+
+import signal
+import time
+
+import pytest
+
+TOKEN = "a token that nobody guesses"
+
+
+def reload(server, **settings):
+    server.settings.update(settings)
+    server.write_config()
+    server.signal(signal.SIGHUP)
+    deadline = time.monotonic() + 10
+    while "cause=SIGHUP" not in server.log():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.1)  # the desk takes the terms in force at its next turn
+
+
+def rule(**members):
+    return {"name": "api", "limit": 0, "per": "1m", **members}
+
+
+@pytest.mark.parametrize("parts", ["ip", ["ip", "header:X-Key"]])
+def test_a_key_that_was_a_secret_stays_one_when_its_rule_is_given_other_parts(serve, parts):
+    server = serve({"rules": [rule(key=["header:X-Key", "path"])]}, admin=True)
+    with server.http() as http, server.admin() as admin:
+        assert http.exchange("GET", "/auth", headers=["X-Key: 0123456789abcdef"]).status == 429
+        reload(server, rules=[rule(key=parts)])
+        (top,) = admin.get("/v1/top").json["keys"]
+        assert top["masked"] and "56789" not in top["key"]
+
+
+@pytest.mark.parametrize("algorithm", ["fixed-window", "sliding-window-counter", "sliding-window-log"])
+def test_an_override_outlives_its_rule_s_algorithm(serve, algorithm):
+    server = serve({"rules": [rule(limit=10, algorithm="token-bucket", burst=10)]}, admin=True)
+    with server.http() as http, server.admin() as admin:
+        body = b'{"limit":20,"burst":100,"expires_in":"1h"}'
+        assert admin.exchange("PUT", "/v1/keys?rule=api&key=k", body).status == 200
+        reload(server, rules=[rule(limit=10, algorithm=algorithm)])
+        key = admin.get("/v1/keys?rule=api&key=k").json
+        assert (key["limit"], key["remaining"]) == (20, 20)
+        assert http.check("api", "k", 21).json["retry_after_ms"] is None
+        assert http.check("api", "k", 20).status == 200
+
+
+def subscribe(server, *headers):
+    events = server.admin()
+    events.send(events.request("GET", "/v1/events", headers=headers))
+    assert events.line() == b"HTTP/1.1 200 OK"
+    return events
+
+
+def test_a_subscriber_s_stream_ends_with_what_let_it_in(serve):
+    server = serve({"admin": {"token": TOKEN}}, admin=True)
+    bearer = f"Authorization: Bearer {TOKEN}"
+    with server.admin() as admin:
+        cookies = []
+        for _ in range(2):
+            answer = admin.exchange("POST", "/v1/session", b"", headers=[bearer])
+            cookies.append("Cookie: " + answer.header("Set-Cookie").split(";")[0])
+        by_token, left, stays = subscribe(server, bearer), subscribe(server, cookies[0]), subscribe(server, cookies[1])
+        site = "Sec-Fetch-Site: same-origin"
+        assert admin.exchange("DELETE", "/v1/session", headers=[cookies[0], site]).json == {"known": True}
+        left.rest()  # comes to its end
+        for events in (by_token, stays):
+            events.unread = b""
+            events.fill()
+            assert b"data: " in events.unread
+        reload(server, admin={"token": "another"})
+        by_token.rest()
+        stays.rest()
+        for events in (by_token, left, stays):
+            events.close()
