@@ -14,6 +14,8 @@ struct laju_tls {
   bool http;
 };
 
+#define KEPT_MAX 16384 /* bytes that either side of a stream keeps while it is empty */
+
 struct laju_tls_stream {
   SSL *ssl;
   BIO *in, *out; /* the wire; the SSL's own */
@@ -149,6 +151,14 @@ bool laju_tls_stream_receive(laju_tls_stream *stream, const void *bytes, size_t 
   return len <= INT_MAX && BIO_write(stream->in, bytes, (int)len) == (int)len;
 }
 
+/* Memory that much has gone through stays as large as that, and is wiped whenever it is emptied. */
+static void shed(BIO *bio) {
+  BUF_MEM *held;
+  if (BIO_get_mem_ptr(bio, &held) != 1 || held->max <= KEPT_MAX) return;
+  BUF_MEM *fresh = BUF_MEM_new();
+  if (fresh != NULL) BIO_set_mem_buf(bio, fresh, BIO_CLOSE);
+}
+
 static int break_off(laju_tls_stream *stream) {
   stream->broken = true;
   ERR_clear_error();
@@ -161,7 +171,9 @@ ssize_t laju_tls_stream_read(laju_tls_stream *stream, void *to, size_t size) {
   ERR_clear_error();
   if (SSL_read_ex(stream->ssl, to, size, &got) == 1) return (ssize_t)got;
   switch (SSL_get_error(stream->ssl, 0)) {
-    case SSL_ERROR_WANT_READ: return 0;
+    case SSL_ERROR_WANT_READ:
+      if (BIO_pending(stream->in) == 0) shed(stream->in);
+      return 0;
     case SSL_ERROR_ZERO_RETURN: return LAJU_TLS_ENDED;
     default: return break_off(stream);
   }
@@ -193,4 +205,5 @@ void laju_tls_stream_take(laju_tls_stream *stream, laju_buffer *out) {
   if (len <= 0) return;
   laju_buffer_add(out, bytes, (size_t)len);
   (void)BIO_reset(stream->out);
+  shed(stream->out);
 }

@@ -327,6 +327,39 @@ static void a_session_is_bought_used_and_ended(void **state) {
   assert_int_equal(status_of(desk_asked(k, "GET /v1/status", cookie, NULL)), 401);
 }
 
+/* The next event is the stream's last. */
+static void is_sent_away(desk *k) {
+  size_t before = k->admin.subscribers;
+  k->admin.event_number++;
+  assert_int_equal(laju_admin_codec.push(k->d.connection, &k->d.out), LAJU_PUSHED_LAST);
+  assert_string_equal(desk_replies(k), "");
+  assert_int_equal(k->admin.subscribers, before - 1);
+  desk_reconnect(k);
+  assert_int_equal(k->admin.subscribers, before - 1);
+}
+
+static void a_subscriber_goes_with_the_token_or_the_session_that_let_it_in(void **state) {
+  desk *k = *state;
+  char cookie[128];
+  holds(got(k, "/v1/events"), "event: status"); /* by no token at all */
+  k->d.terms.admin_token = "open barley";
+  is_sent_away(k);
+  holds(desk_asked(k, "GET /v1/events", "Authorization: Bearer open barley\r\n", NULL), "event: status");
+  k->admin.event_number++;
+  assert_int_equal(laju_admin_codec.push(k->d.connection, &k->d.out), LAJU_PUSHED_NEWS);
+  desk_replies(k);
+  k->d.terms.admin_token = "open wheat";
+  is_sent_away(k);
+  snprintf(cookie, sizeof cookie, "%s",
+           session_of(desk_asked(k, "POST /v1/session", "", "{\"token\":\"open wheat\"}")));
+  holds(desk_asked(k, "GET /v1/events", cookie, NULL), "event: status");
+  k->admin.event_number++;
+  assert_int_equal(laju_admin_codec.push(k->d.connection, &k->d.out), LAJU_PUSHED_NEWS);
+  desk_replies(k);
+  assert_true(laju_sessions_end(&k->admin.sessions, (laju_slice){strchr(cookie, '=') + 1, LAJU_SESSION_LEN}));
+  is_sent_away(k);
+}
+
 static void a_session_is_not_sold_for_less(void **state) {
   desk *k = *state;
   assert_int_equal(status_of(desk_asked(k, "POST /v1/session", "", "{\"token\":\"x\"}")), 409);
@@ -378,6 +411,7 @@ int main(void) {
       TEST(with_a_token_all_but_the_page_needs_it),
       TEST(every_wrong_token_gets_the_same_answer_and_late),
       TEST(a_session_is_bought_used_and_ended),
+      TEST(a_subscriber_goes_with_the_token_or_the_session_that_let_it_in),
       TEST(a_session_is_not_sold_for_less),
       TEST(over_tls_the_cookie_is_for_tls_alone),
       TEST(while_it_drains_an_answer_is_the_last),

@@ -94,6 +94,19 @@ static void secret_rules_and_rules_that_are_gone_hide_all(void **state) {
   assert_string_equal(shown("gone", "192.0.2.1-0123456"), "192.…0badcafe");
 }
 
+static void a_key_that_was_met_under_other_parts_is_hidden_whole(void **state) {
+  (void)state;
+  static const uint64_t id[2] = {UINT64_C(0x0badcafe12345678), 1};
+  const char *rules_now[] = {"plain", "both"};
+  for (size_t i = 0; i < 2; i++) { /* [header, ip, path] then */
+    laju_shown_key k = {
+        .rule = rules_now[i], .number = 1, .veils = 3 << 8 | 1, .key = {"0123456789abcdef:x:y", 20}, .id = id};
+    text[laju_key_show(text, &terms, &k, &masked)] = '\0';
+    assert_string_equal(text, "0123…0badcafe");
+    assert_true(masked);
+  }
+}
+
 static void all_is_shown_where_the_operator_wants_it(void **state) {
   (void)state;
   terms.admin_reveal = true;
@@ -125,6 +138,7 @@ int main(void) {
       TEST(a_key_that_has_other_parts_than_its_rule_is_hidden_whole),
       TEST(of_a_key_that_is_cut_the_beginning_is_told_apart),
       TEST(secret_rules_and_rules_that_are_gone_hide_all),
+      TEST(a_key_that_was_met_under_other_parts_is_hidden_whole),
       TEST(all_is_shown_where_the_operator_wants_it),
       TEST(the_longest_of_keys_fits),
   };

@@ -1,6 +1,7 @@
 #include "server/tls.h"
 
 #include <openssl/ssl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,41 @@ static void bytes_go_both_ways_however_they_are_cut(void **state) {
   laju_tls_free(tls);
 }
 
+/* Always 0 with a sanitizer's allocator. */
+static size_t allocated(void) {
+  struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+static void a_stream_that_much_went_through_keeps_little(void **state) {
+  (void)state;
+  static char much[300000], heard[sizeof much];
+  laju_tls *tls = tls_of(good, NULL);
+  pair p;
+  pair_open(&p, tls);
+  greet(&p, sizeof much);
+  assert_true(laju_tls_stream_write(p.stream, much, sizeof much));
+  assert_int_equal(carry(&p, heard, sizeof heard, sizeof much), 0);
+  for (int got = 0; got < (int)sizeof much;) {
+    int more = SSL_read(p.client, heard, sizeof heard);
+    assert_true(more > 0);
+    got += more;
+  }
+  assert_int_equal(SSL_write(p.client, much, sizeof much), sizeof much);
+  for (ssize_t got = carry(&p, heard, sizeof heard, 2 * sizeof much), more = got; got < (ssize_t)sizeof much;
+       got += more) {
+    more = laju_tls_stream_read(p.stream, heard, sizeof heard);
+    assert_true(more > 0);
+  }
+  assert_int_equal(laju_tls_stream_read(p.stream, heard, sizeof heard), 0);
+  size_t before = allocated();
+  laju_tls_stream_free(p.stream);
+  assert_in_range(before - allocated(), 0, 65536);
+  p.stream = NULL;
+  pair_close(&p);
+  laju_tls_free(tls);
+}
+
 static void what_is_no_tls_breaks_the_stream(void **state) {
   (void)state;
   laju_tls *tls = tls_of(good, NULL);
@@ -201,6 +237,7 @@ static void a_key_of_another_certificate_is_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes_go_both_ways_however_they_are_cut),
+      cmocka_unit_test(a_stream_that_much_went_through_keeps_little),
       cmocka_unit_test(what_is_no_tls_breaks_the_stream),
       cmocka_unit_test(a_client_without_the_certificate_that_is_asked_for_is_refused),
       cmocka_unit_test(a_replaced_certificate_is_for_streams_from_then_on),
