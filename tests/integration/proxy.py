@@ -83,12 +83,10 @@ class Proxy:
 
     async def close(self):
         self.server.close()
+        self.passes.set()
         for connection in list(self.connections):
             connection.abort()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
     async def take(self, near_reader, near):
         await self.passes.wait()
@@ -124,9 +122,7 @@ class Proxy:
             due, data = await queue.get()
             await asyncio.sleep(max(0, due - time.monotonic()))
             await self.passes.wait()
-            if connection.lost:
-                continue
+            if not connection.lost:
+                writer.write(data) if data else writer.close()
             if not data:
-                writer.close()
                 return
-            writer.write(data)

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import signal
@@ -21,13 +22,13 @@ PATIENCE_S = 30  # a sanitized build on a busy machine starts and stops slowly; 
 SANITIZER_REPORT = re.compile(r"(ERROR|WARNING|SUMMARY): \w*Sanitizer|runtime error:")
 
 
-port_numbers = itertools.count(os.getpid())
+port_numbers = itertools.count(random.randrange(4000))
 
 
 def free_port():
     """A port that nobody holds now, and that is not soon given out again. It is none of those that the kernel gives to who
     connects: a server can go away and find its port free when it comes back."""
-    for port in (26000 + number % 1000 for number in itertools.islice(port_numbers, 1000)):
+    for port in (28000 + number % 4000 for number in itertools.islice(port_numbers, 4000)):
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
