@@ -31,6 +31,7 @@ void laju_config_init(laju_config *config) {
       .ip_prefix_v6 = 64,
       .show_x_ratelimit = true,
       .show_ratelimit = true,
+      .log = {.sample = LAJU_CONFIG_SAMPLE_ALL},
   };
   laju_store_init(&config->store);
   laju_tls_init(&config->tls);

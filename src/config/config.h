@@ -61,6 +61,17 @@ typedef struct laju_config_admin {
   size_t host_count;
 } laju_config_admin;
 
+/* log: what is written of decisions, and how. */
+typedef enum laju_log_decisions { LAJU_LOG_NOTHING, LAJU_LOG_DENIED, LAJU_LOG_ALL } laju_log_decisions;
+
+#define LAJU_CONFIG_SAMPLE_ALL 1000000u
+
+typedef struct laju_config_log {
+  bool json;
+  laju_log_decisions decisions;
+  uint32_t sample; /* so many of a million, 1 to LAJU_CONFIG_SAMPLE_ALL */
+} laju_config_log;
+
 typedef struct laju_config {
   char listen_http[LAJU_ADDRESS_MAX]; /* "127.0.0.1:8080", ... as config/address.h reads it, never a name; "" is off */
   char listen_resp[LAJU_ADDRESS_MAX];
@@ -82,6 +93,7 @@ typedef struct laju_config {
   bool show_x_ratelimit, show_ratelimit;
   bool reset_is_delta; /* headers: {reset: delta} */
   laju_config_admin admin;
+  laju_config_log log;
   laju_config_store store;
   laju_config_tls tls;
   laju_policy *rules; /* `rule_count`, owned */

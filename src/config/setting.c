@@ -7,6 +7,7 @@
 #include "config/address.h"
 #include "config/policy_text.h"
 #include "config/setting_admin.h"
+#include "config/setting_log.h"
 #include "config/setting_store.h"
 #include "config/setting_tls.h"
 #include "config/value.h"
@@ -203,6 +204,10 @@ const laju_setting laju_settings[LAJU_SETTINGS] = {
     {"admin.token_file", LAJU_SETTING_TEXT, laju_admin_set_token_file, NULL},
     {"admin.hosts", LAJU_SETTING_LIST, laju_admin_add_host, laju_admin_clear_hosts},
     {"admin.reveal", LAJU_SETTING_PLAIN, laju_admin_set_reveal, NULL},
+    {"log", LAJU_SETTING_GROUP, NULL, NULL},
+    {"log.format", LAJU_SETTING_TEXT, laju_log_set_format_text, NULL},
+    {"log.decisions", LAJU_SETTING_TEXT, laju_log_set_decisions, NULL},
+    {"log.sample", LAJU_SETTING_TEXT, laju_log_set_sample, NULL},
     {"trusted_proxies", LAJU_SETTING_LIST, add_trusted_proxy, clear_trusted_proxies},
     {"ip_prefix", LAJU_SETTING_GROUP, NULL, NULL},
     {"ip_prefix.v4", LAJU_SETTING_PLAIN, set_ip_prefix_v4, NULL},

@@ -20,7 +20,7 @@ typedef struct laju_setting {
   void (*clear)(laju_config *config); /* takes the default out of a list */
 } laju_setting;
 
-#define LAJU_SETTINGS 48
+#define LAJU_SETTINGS 52
 
 extern const laju_setting laju_settings[LAJU_SETTINGS];
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "proto/json.h"
+#include "base/utf8.h"
 
 #define TEXT_MAX 256 /* bytes that are taken of `detail` and `allowed` */
 

@@ -49,7 +49,4 @@ void laju_json_init(laju_json *json, char *bytes, size_t len);
 
 laju_json_kind laju_json_next(laju_json *json);
 
-/* The length, 1 to 4, of the UTF-8 character at `text`, of which `left` (>= 1) bytes are there; 0 where it is none. */
-size_t laju_utf8_length(const char *text, size_t left);
-
 #endif

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "proto/json.h"
+#include "base/utf8.h"
 
 static void add_json_byte(laju_buffer *to, unsigned char c) {
   if (c == '"' || c == '\\') {

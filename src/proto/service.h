@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "limiter/ledger.h"
+#include "config/config.h"
 #include "limiter/limiter.h"
 #include "limiter/ruleset.h"
 
@@ -32,6 +33,8 @@ typedef struct laju_terms {
   const laju_network *trusted; /* and those of these networks' */
   size_t trusted_count;
   uint8_t ip_prefix_v4, ip_prefix_v6; /* who counts as one client */
+  laju_log_decisions log_decisions;   /* which decisions are written to the log, */
+  uint32_t log_sample;                /* and how many of a million of them */
   struct laju_overlay *overlay;       /* what operators have put over the rules; the server's. NULL: nothing */
   const char *admin_token;            /* NULL: none is asked for */
   bool admin_reveal;                  /* keys are shown whole */
@@ -44,11 +47,12 @@ typedef struct laju_service {
   laju_limiter *limiter;
   laju_rule_names *names; /* what decisions are counted under */
   _Atomic(const laju_terms *) terms;
-  _Atomic(laju_stage) stage;    /* relaxed: only /readyz and keep-alive look at it */
-  uint32_t stores;              /* the workers, where there is a shared store: each has its own way to it; else 0 */
-  _Atomic uint32_t stores_up;   /* of those, the ones whose store would take a check now; relaxed: for /readyz */
-  struct laju_overlay *overlay; /* what operators have put over the rules */
-  struct laju_admin *admin;     /* what the admin door shows (admin.h); NULL where there is none */
+  _Atomic(laju_stage) stage;        /* relaxed: only /readyz and keep-alive look at it */
+  uint32_t stores;                  /* the workers, where there is a shared store: each has its own way to it; else 0 */
+  _Atomic uint32_t stores_up;       /* of those, the ones whose store would take a check now; relaxed: for /readyz */
+  struct laju_overlay *overlay;     /* what operators have put over the rules */
+  struct laju_decisions *decisions; /* the log of them; the server's */
+  struct laju_admin *admin;         /* what the admin door shows (admin.h); NULL where there is none */
   _Atomic uint64_t untrusted_forwards; /* requests whose forwarding headers were not believed */
 } laju_service;
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "proto/json.h"
+#include "base/utf8.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "proto/json.h"
+#include "base/utf8.h"
 #include "replay/access_time.h"
 
 /* The length of the printable character at `text`; 0 where it is none. U+0080 to U+009F are control characters too. */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "server/connection_own.h"
+#include "server/decisions.h"
 
 /* ---- answers that have to wait --------------------------------------------------------------------------------------- */
 
@@ -49,10 +50,14 @@ static void hold(laju_connection *connection, size_t from, int64_t hold_us) {
 
 /* The batch's time is when it was read; what is decided at once and what waited for the store are timed alike. */
 static void account_for(const laju_connection *connection, const laju_batch *batch) {
-  const laju_connections *all = connection->all;
+  laju_connections *all = connection->all;
   if (all->account == NULL) return;
   int64_t took_us = laju_limiter_now_us(all->service->limiter) - batch->now_us;
-  laju_account_batch(all->account, laju_connection_codec(connection)->door, batch, took_us);
+  laju_door_name door_name = laju_connection_codec(connection)->door;
+  laju_account_batch(all->account, door_name, batch, took_us);
+  const laju_terms *terms = laju_service_terms(all->service);
+  if (terms->log_decisions == LAJU_LOG_NOTHING) return;
+  laju_decisions_write(all->service->decisions, terms, door_name, batch, &all->random);
 }
 
 /* Writes the replies of a decided batch to the output. */

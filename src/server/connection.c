@@ -258,7 +258,8 @@ static void on_turned(uv_check_t *check) {
 
 int laju_connections_init(laju_connections *all, uv_loop_t *loop, laju_service *service, laju_way *way,
                           void (*on_closed)(laju_connections *connections)) {
-  *all = (laju_connections){.loop = loop, .service = service, .way = way, .now_us = -1, .on_closed = on_closed};
+  *all = (laju_connections){
+      .loop = loop, .service = service, .way = way, .now_us = -1, .random = uv_hrtime() | 1, .on_closed = on_closed};
   all->batch = laju_batch_new();
   all->read_buffer = malloc(LAJU_READ_SIZE);
   all->plain = malloc(LAJU_READ_SIZE);

@@ -86,6 +86,7 @@ struct laju_connections {
   int64_t now_us; /* the limiter's clock, read once a loop turn; below 0: not yet in this turn */
   bool turning;   /* sockets are being read: the turn's end is still to come */
   bool draining;
+  uint64_t random; /* which decisions are logged */
   laju_counters counters;
   void (*on_closed)(laju_connections *connections); /* one that was opened is gone */
 };

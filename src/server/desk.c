@@ -50,7 +50,6 @@ static void add_status(laju_desk *desk, const laju_readings *readings, laju_buff
       .service = desk->options.service,
       .latency = laju_window_look(&desk->latency, &readings->latency, readings->now_us),
       .store_latency = laju_window_look(&desk->store_latency, &readings->store.latency, readings->now_us),
-      .overrides = laju_overlay_count(desk->admin.overlay),
       .store_url = desk->store_url,
       .store_why = why,
   };

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "proto/admin.h"
+#include "server/decisions.h"
 
 void laju_gather(const laju_gathering *gathering, laju_readings *readings) {
   const laju_service *service = gathering->service;
@@ -15,6 +17,9 @@ void laju_gather(const laju_gathering *gathering, laju_readings *readings) {
   readings->reloads = laju_count_read(&gathering->reload->done);
   readings->reloads_refused = laju_count_read(&gathering->reload->refused);
   readings->untrusted_forwards = laju_count_read(&service->untrusted_forwards);
+  readings->overrides = laju_overlay_count(service->overlay);
+  readings->wrong_tokens = service->admin != NULL ? laju_count_read(&service->admin->guesses) : 0;
+  readings->decisions_dropped = laju_decisions_dropped(service->decisions);
   readings->has_store = laju_sharing_has_store(gathering->sharing);
   readings->nodes = atomic_load_explicit(&gathering->sharing->nodes, memory_order_relaxed);
   readings->names = service->names;

@@ -203,6 +203,11 @@ static void write_process(const laju_readings *r, laju_buffer *out) {
   laju_buffer_add_text(out, "laju_build_info{version=\"" LAJU_VERSION "\"} 1\n");
   whole(out, "laju_workers", "gauge", "Threads that answer.", r->workers);
   whole(out, "laju_rules", "gauge", "Rules in force.", r->rules);
+  whole(out, "laju_overrides", "gauge", "Limits of single keys that operators have set.", r->overrides);
+  whole(out, "laju_admin_wrong_tokens_total", "counter", "Tokens at the admin door that were not the right one.",
+        r->wrong_tokens);
+  whole(out, "laju_log_decisions_dropped_total", "counter",
+        "Lines of decisions that were dropped, since the log is not read as fast as they come.", r->decisions_dropped);
   by_label(out, "laju_reloads_total", "Times that the configuration was read again.", "result", reloads,
            COUNT(reloads));
   seconds(out, "process_start_time_seconds", "gauge", "When it started, since the epoch.",

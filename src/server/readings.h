@@ -14,6 +14,9 @@ typedef struct laju_readings {
   uint64_t workers, rules, connections;
   uint64_t reloads, reloads_refused;
   uint64_t untrusted_forwards;
+  uint64_t overrides;         /* of operators, in force */
+  uint64_t wrong_tokens;      /* at the admin door */
+  uint64_t decisions_dropped; /* lines of the log */
   uint64_t requests[LAJU_DOOR_NAMES][LAJU_REQUEST_VERDICTS];
   laju_histogram latency;
   laju_counters counters;

@@ -17,6 +17,7 @@
 #include "server/certs.h"
 #include "server/cpus.h"
 #include "server/crash.h"
+#include "server/decisions.h"
 #include "server/desk.h"
 #include "server/keeper.h"
 #include "server/reload.h"
@@ -159,6 +160,7 @@ static bool publish(laju_reload *reload, laju_terms *fresh, const laju_config *s
   atomic_store_explicit(&self->crew.epoch, epoch, memory_order_release);
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_nudge(self->workers[i]);
   laju_desk_publish(self->desk, epoch);
+  laju_log_set_format(settings->log.json ? LAJU_LOG_JSON : LAJU_LOG_LOGFMT);
   take_interval(self, settings->snapshot_interval_us);
   return true;
 }
@@ -317,6 +319,8 @@ static int make_limiter(server *self) {
   laju_terms_number(self->config, self->service.names);
   err = laju_terms_new(&self->terms, self->config);
   if (err < 0) return fail("cannot take the rules", laju_error_allowed(err));
+  err = laju_decisions_new(&self->service.decisions, self->crew.top_key);
+  if (err < 0) return fail("cannot log decisions", laju_error_allowed(err));
   err = laju_overlay_new(&self->service.overlay);
   if (err < 0) return fail("cannot keep overrides", laju_error_allowed(err));
   self->service.limiter = self->limiter;
@@ -501,6 +505,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   self->config = config;
   self->source = source;
   self->signals_fd = -1;
+  laju_log_set_format(config->log.json ? LAJU_LOG_JSON : LAJU_LOG_LOGFMT);
   signal(SIGPIPE, SIG_IGN);
   give_memory_back();
   if (laju_crash_init() < 0 || laju_crash_stack_init(&self->crash_stack) < 0) {
@@ -514,6 +519,7 @@ int laju_server_run(laju_config *config, const laju_source *source) {
   if (self->sharing.config != NULL) laju_sharing_deinit(&self->sharing);
   laju_certs_deinit(&self->certs);
   laju_limiter_free(self->limiter);
+  laju_decisions_free(self->service.decisions);
   laju_overlay_free(self->service.overlay);
   laju_rule_names_free(self->service.names);
   free(self->ledgers);

@@ -124,6 +124,7 @@ static void add_connections(laju_buffer *out, const laju_readings *r) {
   add(out, "stuck", &c->stuck);
   add(out, "oversized", &c->oversized);
   add(out, "starved", &c->starved);
+  add(out, "tls", &c->broken);
   add(out, "cut", &c->cut);
   end(out);
   end(out);
@@ -156,7 +157,7 @@ static void add_server(laju_buffer *out, const laju_status *status) {
   laju_json_add_count(out, "done", r->reloads);
   laju_json_add_count(out, "refused", r->reloads_refused);
   end(out);
-  laju_json_add_count(out, "overrides", status->overrides);
+  laju_json_add_count(out, "overrides", status->readings->overrides);
 }
 
 /* ---- the store ---- */

@@ -13,7 +13,6 @@ typedef struct laju_status {
   const laju_readings *readings;
   const laju_service *service;
   laju_lately latency, store_latency;
-  uint64_t overrides;
   const char *store_url; /* without a password; where there is a store */
   const char *store_why; /* why it is not up, as far as known; "" */
 } laju_status;

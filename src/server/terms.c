@@ -92,6 +92,8 @@ int laju_terms_new(laju_terms **out, laju_config *config) {
       .ip_prefix_v4 = config->ip_prefix_v4,
       .ip_prefix_v6 = config->ip_prefix_v6,
       .admin_reveal = config->admin.reveal,
+      .log_decisions = config->log.decisions,
+      .log_sample = config->log.sample,
   };
   int error = copy_password(terms, config);
   if (error == 0) error = copy_token(terms, config);

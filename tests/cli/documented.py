@@ -52,7 +52,7 @@ def known_keys():
     def allowed(text):
         return re.search(r"allowed: (.*)", check_file(text).stderr).group(1).split(", ")
 
-    groups = {"listen", "snapshot", "store", "tls", "admin", "ip_prefix", "headers"}
+    groups = {"listen", "snapshot", "store", "tls", "admin", "log", "ip_prefix", "headers"}
     keys = {f"{group}.{word}" for group in groups for word in allowed(f"{group}: {{nosuchkeyatall: 1}}")}
     members = set(allowed("rules: [{nosuchkeyatall: 1}]"))
     members |= set(allowed("rules: [{match: {nosuchkeyatall: 1}}]")) | set(allowed("rules: [{overrides: [{nosuchkeyatall: 1}]}]"))

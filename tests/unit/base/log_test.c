@@ -9,9 +9,10 @@
 #include <cmocka.h>
 
 static char text[LAJU_LOG_LINE_MAX + 1];
+static laju_log_format format;
 
 static const char *line_of(const char *message, const char *name, const char *value) {
-  size_t len = laju_log_line(text, INT64_C(1767225599123456), LAJU_LOG_WARN, message, &name, &value, 1);
+  size_t len = laju_log_line(text, format, INT64_C(1767225599123456), LAJU_LOG_WARN, message, &name, &value, 1);
   text[len] = 0;
   return text;
 }
@@ -41,8 +42,33 @@ static void a_long_line_is_cut_and_still_ends(void **state) {
   static char value[2 * LAJU_LOG_LINE_MAX];
   memset(value, 'x', sizeof value - 1);
   const char *line = line_of("m", "v", value);
-  assert_int_equal(strlen(line), LAJU_LOG_LINE_MAX);
-  assert_int_equal(line[LAJU_LOG_LINE_MAX - 1], '\n');
+  size_t len = strlen(line);
+  assert_in_range(len, LAJU_LOG_LINE_MAX - 16, LAJU_LOG_LINE_MAX);
+  assert_int_equal(line[len - 1], '\n');
+}
+
+static void as_json_all_are_strings(void **state) {
+  (void)state;
+  format = LAJU_LOG_JSON;
+  assert_string_equal(line_of("say \"no\"", "why", "a\n\x01\xc3\xa9\xff\\"),
+                      "{\"time\":\"2025-12-31T23:59:59.123Z\",\"level\":\"warn\",\"msg\":\"say \\\"no\\\"\","
+                      "\"why\":\"a\\n\\u0001\xc3\xa9\\ufffd\\\\\"}\n");
+  format = LAJU_LOG_LOGFMT;
+}
+
+static void json_that_is_cut_is_json_all_the_same(void **state) {
+  (void)state;
+  static char value[2 * LAJU_LOG_LINE_MAX];
+  format = LAJU_LOG_JSON;
+  for (size_t i = 0; i + 4 < sizeof value; i += 4) memcpy(value + i, "\xc3\xa9\x01\"", 4);
+  for (size_t skip = 0; skip < 4; skip++) {
+    const char *line = line_of("m", "v", value + skip);
+    size_t len = strlen(line);
+    assert_in_range(len, LAJU_LOG_LINE_MAX - 24, LAJU_LOG_LINE_MAX);
+    assert_string_equal(line + len - 3, "\"}\n");
+    assert_int_not_equal(line[len - 4], '\\');
+  }
+  format = LAJU_LOG_LOGFMT;
 }
 
 int main(void) {
@@ -51,6 +77,8 @@ int main(void) {
       cmocka_unit_test(what_is_not_plain_is_quoted),
       cmocka_unit_test(a_newline_cannot_forge_a_line),
       cmocka_unit_test(a_long_line_is_cut_and_still_ends),
+      cmocka_unit_test(as_json_all_are_strings),
+      cmocka_unit_test(json_that_is_cut_is_json_all_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void an_unknown_key_is_named_with_its_place_and_the_nearest(void **state)
       "match, key, missing, secret, shadow, wait, mode, on_store_error, group, exempt, overrides");
   refused(
       "memroy: 1GiB\n",
-      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, store, tls, admin, "
+      "laju.yaml:1:1: memroy: unknown key; did you mean \"memory\"? allowed: listen, workers, memory, memory_logs, huge_pages, snapshot, store, tls, admin, log, "
       "trusted_proxies, ip_prefix, headers, inline_limits, resp_password, resp_admin, rules");
   refused("listen: {htp: '127.0.0.1:1'}\n",
           "laju.yaml:1:10: listen.htp: unknown key; did you mean \"http\"? allowed: http, resp, admin");
