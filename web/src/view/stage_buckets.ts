@@ -93,20 +93,21 @@ export function drawLeakyBucket(scene: Scene): void {
   const step = (outlet - left) / Math.max(1, capacity);
   const radius = Math.max(2, Math.min(27, step * 0.46));
   const y = surface.height * 0.46;
-  surface.box(left - 6, y - 34, outlet - left + 6, 68, 14, palette.sunk, palette.line);
+  const half = radius + 8;
+  surface.box(left - 6, y - half, outlet - left + 6, 2 * half, half / 2, palette.sunk, palette.line);
   if (capacity <= PLACES_DRAWN_MOST) {
     for (let i = 0; i < capacity; i++) {
       surface.disc(left + step * (i + 0.5), y, 3, palette.line);
     }
   }
   surface.clipped(left - 6, 0, surface.width - left + 6, surface.height, () => drawQueue(scene, outlet, y, step, radius));
-  surface.stroke(outlet, y - 46, outlet, y + 46, palette.ink, 2.5);
+  surface.stroke(outlet, y - half - 10, outlet, y + half + 10, palette.ink, 2.5);
   const waiting = bucketTokens(scene);
   const every = fill(words.leavesEvery, { wait: formatSpan(tokenUs(scene)) });
   if (scene.numbers.limit > 0) {
-    surface.text(every, surface.width - 8, y - 62, { color: palette.muted, align: 'right' });
+    surface.text(every, surface.width - 8, y - half - 26, { color: palette.muted, align: 'right' });
   }
-  scene.flights.draw(surface, palette, scene.accent, { x: left - 30, y: 10 }, { x: left - 26, y: y - 30 }, { x: left, y });
+  scene.flights.draw(surface, palette, scene.accent, { x: left - 30, y: 10 }, { x: left - 26, y: y - half }, { x: left, y });
   const label = fill(words.queued, { n: Math.ceil(waiting - 1e-9), of: capacity, wait: formatSpan(peeked(scene, Place.resetAfterUs)) });
   surface.text(label, surface.width / 2, surface.height - 22, { color: palette.ink, weight: 600, align: 'center' });
 }

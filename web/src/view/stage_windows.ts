@@ -85,15 +85,19 @@ function windowBoxes(scene: Scene, axis: Axis): WindowBox[] {
   return boxes;
 }
 
+const COUNT_ROOM = 56;
+
 /** How full a window is, in the middle of what can be seen of it, where there is room: in the filled part or just above it.
- * From `solidX` on that part has the full colour. */
+ * From `solidX` on that part has the full colour; a text stands on one side of it. */
 function drawCount(scene: Scene, axis: Axis, { x, count, height, current }: WindowBox, solidX: number): void {
   const { surface, palette, numbers } = scene;
   const [left, right] = [Math.max(x, axis.left), Math.min(x + axis.perPeriod, axis.nowX)];
-  if (right - left < 56 || (count === 0 && !current)) return;
+  if (right - left < COUNT_ROOM || (count === 0 && !current)) return;
   const inside = height > 30;
   const y = axis.base - height + (inside ? 15 : -13);
-  const middle = (left + right) / 2;
+  const half = COUNT_ROOM / 2;
+  let middle = (left + right) / 2;
+  if (Math.abs(middle - solidX) < half) middle = solidX - left > right - solidX ? solidX - half : solidX + half;
   const color = inside && middle > solidX ? palette.surface : palette.ink;
   surface.text(`${count} / ${numbers.limit}`, middle, y, { color, weight: 650, align: 'center' });
 }
