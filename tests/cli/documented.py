@@ -1,4 +1,5 @@
-"""Everything that --help and the configuration know stands in docs/configuration.md and the man page, and nothing else.
+"""Everything that --help and the configuration know stands in docs/configuration.md and the man page, and nothing else; every
+metric in docs/operations.md.
 
     documented.py LAJU PROJECT
 """
@@ -101,6 +102,14 @@ class Documented(unittest.TestCase):
         self.assertGreater(len(rules), 4)
         for rule in rules:
             self.assertIn("--memory", run("serve", "--rule", rule, "--memory", "0B").stderr, rule)
+
+    def test_every_metric_is_in_the_docs_and_no_other(self):
+        names = r"\b(?:laju|process)_[a-z_]+_(?:total|seconds|bytes|info)\b|\blaju_(?:table|store|connections|workers|rules|nodes)[a-z_]*\b"
+        known = set(re.findall(r'"((?:laju|process)_[a-z_]+)"', (PROJECT / "src/server/metrics.c").read_text())) | {"laju_build_info"}
+        text = (PROJECT / "docs/operations.md").read_text()
+        self.assertGreater(len(known), 30)
+        self.assertEqual(known - set(re.findall(r"`(\w+)`", text)), set())
+        self.assertEqual(set(re.findall(names, text)) - known, set())
 
     def test_help_fits_a_terminal(self):
         for text in [run("--help").stdout, *map(help_of, COMMANDS)]:

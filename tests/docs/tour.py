@@ -43,9 +43,9 @@ def free_port():
         return s.getsockname()[1]
 
 
-def start(laju, http, resp, arguments):
-    server = subprocess.Popen([laju, "serve", "--http", f"127.0.0.1:{http}", "--resp", f"127.0.0.1:{resp}", "--admin", "off", *arguments],
-                              stderr=subprocess.PIPE, text=True)
+def start(laju, http, resp, admin, arguments):
+    doors = ["--http", f"127.0.0.1:{http}", "--resp", f"127.0.0.1:{resp}", "--admin", f"127.0.0.1:{admin}"]
+    server = subprocess.Popen([laju, "serve", *doors, *arguments], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and server.poll() is None:
         try:
@@ -77,18 +77,18 @@ def stop(process):
 
 
 def run_tour(laju, text, folder):
-    http, resp, redis_port = free_port(), free_port(), free_port()
+    http, resp, admin, redis_port = (free_port() for _ in range(4))
     server, redis, passed = None, None, 0
     environment = {**os.environ, "FAKETTY": "1", "PATH": f"{os.path.dirname(laju)}:{os.environ['PATH']}"}
     try:
         for command, output in commands(text):
             if command.startswith(SERVER):
-                server = start(laju, http, resp, command.split()[1:])
+                server = start(laju, http, resp, admin, command.split()[1:])
                 continue
             if f"{LAJU} demo" in command and redis is None:
                 redis = start_redis(redis_port, folder)
             real = command.replace(f"{LAJU} demo race", f"{laju} demo race --redis redis://127.0.0.1:{redis_port}")
-            real = real.replace(":8080", f":{http}").replace("-p 6380", f"-p {resp}")
+            real = real.replace(":8080", f":{http}").replace(":8082", f":{admin}").replace("-p 6380", f"-p {resp}")
             real = real.replace(f"{LAJU} check", f"{laju} check --server 127.0.0.1:{resp}").replace(LAJU, laju)
             done = subprocess.run(["bash", "-c", real], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=PATIENCE_S, env=environment)
