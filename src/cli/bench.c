@@ -124,7 +124,8 @@ static int read_load(laju_load_plan *plan, int option, const char *value, char w
 }
 
 /* Reads an option's value: 0, or -1 with `why`. */
-static int read_option(arguments *to, int option, const char *value, char why[LAJU_TEXT_SIZE]) {
+static int read_option(void *context, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+  arguments *to = context;
   uint64_t cost;
   switch (option) {
     case RULE: return read_rule(value, &to->wish.rule, why);
@@ -137,19 +138,6 @@ static int read_option(arguments *to, int option, const char *value, char why[LA
     case JSON: to->json = true; return 0;
     default: return read_load(&to->plan, option, value, why);
   }
-}
-
-/* LAJU_OPTION_END, or what laju_option_exit takes. */
-static int read_options(const laju_command *command, int argc, char **argv, arguments *to) {
-  const char *value;
-  char why[LAJU_TEXT_SIZE];
-  int option;
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (read_option(to, option, value, why) == 0) continue;
-    laju_command_fail(command, "--%s: %s", options[option].name, why);
-    return LAJU_OPTION_BAD;
-  }
-  return option;
 }
 
 /* What the options must keep together: 0, or the exit code. */
@@ -200,7 +188,7 @@ static int run(const laju_command *command, int argc, char **argv) {
   if (password != NULL && password[0] != '\0') from.plan.password = password;
   from.wish.headers = from.headers;
 
-  int found = read_options(command, argc, argv, &from);
+  int found = laju_options_read(command, argc, argv, read_option, &from);
   if (found != LAJU_OPTION_END) return laju_option_exit(found);
   if (argc - optind > 1) return laju_command_fail(command, "one DOOR at most; see laju bench --help");
   const char *door = optind < argc ? argv[optind] : DOOR_DEFAULT;

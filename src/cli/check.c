@@ -32,7 +32,8 @@ typedef struct arguments {
 } arguments;
 
 /* Reads an option's value: 0, or -1 with `why`. */
-static int read_option(arguments *to, int option, const char *value, char why[LAJU_TEXT_SIZE]) {
+static int read_option(void *context, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+  arguments *to = context;
   uint64_t cost;
   switch (option) {
     case SERVER: return laju_address_parse(value, strlen(value), &to->server, why);
@@ -60,19 +61,6 @@ static int verify(const laju_command *command, arguments *to) {
   return 0;
 }
 
-/* LAJU_OPTION_END, or what laju_option_exit takes. */
-static int read_options(const laju_command *command, int argc, char **argv, arguments *to) {
-  const char *value;
-  char why[LAJU_TEXT_SIZE];
-  int option;
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (read_option(to, option, value, why) == 0) continue;
-    laju_command_fail(command, "--%s: %s", options[option].name, why);
-    return LAJU_OPTION_BAD;
-  }
-  return option;
-}
-
 static int answer(const laju_command *command, const arguments *from) {
   char why[LAJU_ASK_WHY_SIZE];
   laju_answer decision;
@@ -98,7 +86,7 @@ static int run(const laju_command *command, int argc, char **argv) {
   laju_address_parse(SERVER_DEFAULT, strlen(SERVER_DEFAULT), &from.server, why);
   from.question.server = &from.server;
 
-  int found = read_options(command, argc, argv, &from);
+  int found = laju_options_read(command, argc, argv, read_option, &from);
   if (found != LAJU_OPTION_END) return laju_option_exit(found);
   int error = verify(command, &from);
   if (error != 0) return error;

@@ -117,6 +117,33 @@ int laju_option_next(const laju_command *command, int argc, char **argv, bool st
   return found >= FIRST_VALUE ? found - FIRST_VALUE : find_letter(command, found);
 }
 
+int laju_options_read(const laju_command *command, int argc, char **argv, laju_option_reader *read, void *to) {
+  const char *value;
+  char why[LAJU_WHY_SIZE];
+  int option;
+  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
+    if (read(to, option, value, why) == 0) continue;
+    laju_command_fail(command, "--%s: %s", command->options[option].name, why);
+    return LAJU_OPTION_BAD;
+  }
+  return option;
+}
+
+int laju_option_find_file(const laju_command *command, int argc, char **argv, int wanted, const char **value) {
+  const char *found;
+  int option;
+  *value = NULL;
+  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &found)) >= 0; start = false) {
+    if (option != wanted) continue;
+    if (*value != NULL) {
+      laju_command_fail(command, "--%s is given twice; allowed: one file", command->options[wanted].name);
+      return LAJU_OPTION_BAD;
+    }
+    *value = found;
+  }
+  return option;
+}
+
 int laju_option_exit(int result) {
   return result == LAJU_OPTION_HELP ? 0 : LAJU_EXIT_ERROR;
 }

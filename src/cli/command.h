@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "config/config.h"
+
 #define LAJU_OPTIONS_MAX 32 /* of one command, --help included */
 
 typedef struct laju_option {
@@ -44,6 +46,14 @@ extern const laju_command laju_command_version;
 /* The next option of argv, with its `*value` (NULL where it takes none). `start` begins anew. Operands may stand between
  * options; `--` ends the options. */
 int laju_option_next(const laju_command *command, int argc, char **argv, bool start, const char **value);
+
+/* Gives every option to `read`, which returns 0, or -1 with `why`. LAJU_OPTION_END, or what laju_option_exit takes. */
+typedef int laju_option_reader(void *to, int option, const char *value, char why[LAJU_WHY_SIZE]);
+int laju_options_read(const laju_command *command, int argc, char **argv, laju_option_reader *read, void *to);
+
+/* The value of `wanted`, the option that names a file, wherever it stands; NULL where it does not. `*value` is written always.
+ * LAJU_OPTION_END, or what laju_option_exit takes: so where it is given twice. */
+int laju_option_find_file(const laju_command *command, int argc, char **argv, int wanted, const char **value);
 
 /* The exit code for LAJU_OPTION_HELP or LAJU_OPTION_BAD. */
 int laju_option_exit(int result);

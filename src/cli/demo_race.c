@@ -47,16 +47,13 @@ static int verify(const laju_command *command, const laju_config *config) {
   return laju_command_fail(command, "--redis: the race is run on one server without TLS; allowed: redis:// or unix:");
 }
 
+static int read_option(void *config, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+  return laju_config_set(config, settings[option], value, why);
+}
+
 /* LAJU_OPTION_END, or what laju_option_exit takes. */
 static int read_options(const laju_command *command, int argc, char **argv, laju_config *config) {
-  const char *value;
-  char why[LAJU_WHY_SIZE];
-  int option;
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (laju_config_set(config, settings[option], value, why) == 0) continue;
-    laju_command_fail(command, "--%s: %s", options[option].name, why);
-    return LAJU_OPTION_BAD;
-  }
+  int option = laju_options_read(command, argc, argv, read_option, config);
   if (option != LAJU_OPTION_END || optind == argc) return option;
   laju_command_fail(command, "\"%s\" is not expected; see laju demo race --help", argv[optind]);
   return LAJU_OPTION_BAD;

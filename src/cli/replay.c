@@ -75,7 +75,8 @@ static int read_share(arguments *to, const char *value, char why[LAJU_WHY_SIZE])
 }
 
 /* Reads an option's value over what is there: 0, or -1 with `why`. */
-static int read_option(arguments *to, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+static int read_option(void *context, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+  arguments *to = context;
   switch (option) {
     case RULE: return laju_config_add_rule(&to->config, value, why);
     case MEMORY: return laju_config_set(&to->config, "memory", value, why);
@@ -90,35 +91,14 @@ static int read_option(arguments *to, int option, const char *value, char why[LA
   }
 }
 
-/* The file that --config names, wherever it stands. LAJU_OPTION_END, or what laju_option_exit takes. */
-static int find_config(const laju_command *command, int argc, char **argv, arguments *to) {
-  const char *value;
-  int option;
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (option != CONFIG) continue;
-    if (to->config_path != NULL) {
-      laju_command_fail(command, "--config is given twice; allowed: one file");
-      return LAJU_OPTION_BAD;
-    }
-    to->config_path = value;
-  }
-  return option;
-}
-
 /* 0, or the exit code. */
 static int configure(const laju_command *command, int argc, char **argv, arguments *to) {
   char why[LAJU_WHY_SIZE];
-  const char *value;
-  int option;
   if (to->config_path != NULL && laju_config_load(&to->config, to->config_path, why) < 0) {
     fprintf(stderr, "%s\n", why);
     return LAJU_EXIT_NO;
   }
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (read_option(to, option, value, why) < 0) {
-      return laju_command_fail(command, "--%s: %s", options[option].name, why);
-    }
-  }
+  if (laju_options_read(command, argc, argv, read_option, to) != LAJU_OPTION_END) return LAJU_EXIT_ERROR;
   if (laju_config_verify(&to->config, why) < 0) return laju_command_fail(command, "%s", why);
   if (laju_config_add_default_rule(&to->config) < 0) return laju_command_fail(command, "memory ran out");
   if (optind == argc) return laju_command_fail(command, "a log is needed, or - for stdin; see laju replay --help");
@@ -285,7 +265,7 @@ static int replay(const laju_command *command, arguments *from, const char *cons
 
 static int run(const laju_command *command, int argc, char **argv) {
   arguments from = {.top = TOP_DEFAULT};
-  int found = find_config(command, argc, argv, &from);
+  int found = laju_option_find_file(command, argc, argv, CONFIG, &from.config_path);
   if (found != LAJU_OPTION_END) return laju_option_exit(found);
   laju_config_init(&from.config);
   int code = configure(command, argc, argv, &from);

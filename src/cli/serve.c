@@ -69,17 +69,7 @@ static const struct {
 
 /* The first pass: the file's path, wherever its option stands; no option, or an exit code above it. */
 static int find_file(const laju_command *command, int argc, char **argv, const char **path) {
-  const char *value;
-  int option;
-  *path = NULL;
-  for (bool start = true; (option = laju_option_next(command, argc, argv, start, &value)) >= 0; start = false) {
-    if (option != CONFIG) continue;
-    if (*path != NULL) {
-      laju_command_fail(command, "--config is given twice; allowed: one file");
-      return LAJU_OPTION_BAD;
-    }
-    *path = value;
-  }
+  int option = laju_option_find_file(command, argc, argv, CONFIG, path);
   if (option != LAJU_OPTION_END) return option;
   if (optind == argc) return LAJU_OPTION_END;
   laju_command_fail(command, "\"%s\" is not expected; a file is given by --config %s; see laju serve --help",

@@ -150,6 +150,41 @@ static void help_holds_all_there_is(void **state) {
   assert_int_equal(laju_option_exit(LAJU_OPTION_BAD), LAJU_EXIT_ERROR);
 }
 
+static int read_word(void *to, int option, const char *value, char why[LAJU_WHY_SIZE]) {
+  char *all = to;
+  if (option == HTTP && strcmp(value, "bad") == 0) {
+    snprintf(why, LAJU_WHY_SIZE, "it is bad");
+    return -1;
+  }
+  snprintf(all + strlen(all), 64 - strlen(all), "%s=%s ", options[option].name, value != NULL ? value : "");
+  return 0;
+}
+
+static void all_options_are_read_until_one_is_refused(void **state) {
+  (void)state;
+  char all[64] = "";
+  line("--http a word -q --http b");
+  assert_int_equal(laju_options_read(&command, argc, argv, read_word, all), LAJU_OPTION_END);
+  assert_string_equal(all, "http=a quiet= http=b ");
+  all[0] = '\0';
+  line("-q --http bad --http b");
+  assert_int_equal(laju_options_read(&command, argc, argv, read_word, all), LAJU_OPTION_BAD);
+  assert_string_equal(all, "quiet= ");
+}
+
+static void a_file_is_found_wherever_it_stands_and_only_once(void **state) {
+  (void)state;
+  const char *path = "before";
+  line("--http a word");
+  assert_int_equal(laju_option_find_file(&command, argc, argv, CONFIG, &path), LAJU_OPTION_END);
+  assert_null(path);
+  line("word -q -c laju.yaml");
+  assert_int_equal(laju_option_find_file(&command, argc, argv, CONFIG, &path), LAJU_OPTION_END);
+  assert_string_equal(path, "laju.yaml");
+  line("-c laju.yaml -c laju.yaml");
+  assert_int_equal(laju_option_find_file(&command, argc, argv, CONFIG, &path), LAJU_OPTION_BAD);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_come_in_order_with_their_values),
@@ -159,6 +194,8 @@ int main(void) {
       cmocka_unit_test(an_unknown_option_is_told_the_nearest),
       cmocka_unit_test(a_value_that_is_missing_or_too_much_is_told),
       cmocka_unit_test(help_holds_all_there_is),
+      cmocka_unit_test(all_options_are_read_until_one_is_refused),
+      cmocka_unit_test(a_file_is_found_wherever_it_stands_and_only_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
