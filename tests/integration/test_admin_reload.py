@@ -23,11 +23,13 @@ def rule(**members):
     return {"name": "api", "limit": 0, "per": "1m", **members}
 
 
-@pytest.mark.parametrize("parts", ["ip", ["ip", "header:X-Key"]])
-def test_a_key_that_was_a_secret_stays_one_when_its_rule_is_given_other_parts(serve, parts):
-    server = serve({"rules": [rule(key=["header:X-Key", "path"])]}, admin=True)
+@pytest.mark.parametrize("before, parts", [({"key": ["header:X-Key", "path"]}, "ip"),
+                                           ({"key": ["header:X-Key", "path"]}, ["ip", "header:X-Key"]),
+                                           ({"key": "query:key", "secret": True}, "ip")])
+def test_a_key_that_was_a_secret_stays_one_when_its_rule_is_given_other_parts(serve, before, parts):
+    server = serve({"rules": [rule(**before)]}, admin=True)
     with server.http() as http, server.admin() as admin:
-        assert http.exchange("GET", "/auth", headers=["X-Key: 0123456789abcdef"]).status == 429
+        assert http.exchange("GET", "/auth?key=0123456789abcdef", headers=["X-Key: 0123456789abcdef"]).status == 429
         reload(server, rules=[rule(key=parts)])
         (top,) = admin.get("/v1/top").json["keys"]
         assert top["masked"] and "56789" not in top["key"]
@@ -44,6 +46,17 @@ def test_an_override_outlives_its_rule_s_algorithm(serve, algorithm):
         assert (key["limit"], key["remaining"]) == (20, 20)
         assert http.check("api", "k", 21).json["retry_after_ms"] is None
         assert http.check("api", "k", 20).status == 200
+
+
+def test_an_override_decides_at_every_door(serve):
+    server = serve({"rules": [rule(limit=1, key="ip")]}, admin=True)
+    with server.http() as http, server.resp() as resp, server.admin() as admin:
+        body = b'{"limit":3,"expires_in":"1h"}'
+        assert admin.exchange("PUT", "/v1/keys?rule=api&key=127.0.0.1", body).status == 200
+        assert http.check("api", "127.0.0.1").json["remaining"] == 2
+        assert resp.call("LAJU.CHECK", "api", "127.0.0.1")[2] == 1
+        assert http.get("/auth").header("X-RateLimit-Remaining") == "0"
+        assert http.get("/auth").status == 429
 
 
 def subscribe(server, *headers):

@@ -91,7 +91,7 @@ static void a_rule_is_copied_with_the_key_s_numbers(void **state) {
   assert_int_equal(applied->limit, 7);
   assert_int_equal(applied->capacity, 14);
   assert_ptr_equal(laju_overlay_apply(overlay, &rule, "grace", 5, &place), &rule);
-  laju_overlay_entry none = entry_of("ada", 0, 0, 1000);
+  laju_overlay_entry none = entry_of("ada", 0, 9, 1000);
   assert_int_equal(laju_overlay_put(overlay, &none, 0), 0);
   assert_int_equal(laju_overlay_apply(overlay, &rule, "ada", 3, &place)->capacity, 0);
 }

@@ -59,7 +59,10 @@ static void a_host_is_an_address_localhost_or_one_that_is_listed(void **state) {
       "Host: evil.example\r\n",           "Host: laju.example.com.evil.example\r\n", "Host: \r\n", "",
       "Host: 127.0.0.1.evil.example\r\n", "Host: localhost.evil.example:80\r\n"};
   for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) assert_int_equal(got(good[i]), 0);
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(got(bad[i]), 421);
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    assert_int_equal(got(bad[i]), 421);
+    assert_int_equal(asked_for(HTTP_GET, bad[i], true, false), 421); /* the page */
+  }
 }
 
 static void whom_no_browser_can_lead_astray_may_call_us_anything(void **state) {
@@ -76,6 +79,8 @@ static void what_changes_something_comes_from_our_own_page_or_from_no_page(void 
   assert_int_equal(deleted(HOST "Origin: https://127.0.0.1:8082\r\n"), 0);
   assert_int_equal(deleted(HOST "Origin: http://127.0.0.1\r\n"), 403);
   assert_int_equal(deleted(HOST "Origin: http://127.0.0.1:8083\r\n"), 403);
+  assert_int_equal(deleted(HOST "Origin: http://127.0.0.1:80829\r\n"), 403);
+  assert_int_equal(deleted("Host: localhost\r\nOrigin: http://localhost.evil.example\r\n"), 403);
   assert_int_equal(deleted(HOST "Origin: null\r\n"), 403);
   assert_int_equal(deleted(HOST "Origin: http://\r\n"), 403);
   assert_int_equal(deleted(HOST "Origin: ftp://127.0.0.1:8082\r\n"), 403);
