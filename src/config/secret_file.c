@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/read_full.h"
 #include "config/value.h"
 
 /* A pipe could keep a reload waiting for ever, and would be empty then. */
@@ -23,20 +24,7 @@ static int open_regular(const char *path) {
 /* At most `size` bytes; -1 with errno, which is EINVAL where it is no regular file. */
 static ssize_t read_start(const char *path, char *to, size_t size) {
   int fd = open_regular(path);
-  if (fd < 0) return -1;
-  size_t len = 0;
-  ssize_t got = 1;
-  while (got > 0 && len < size) {
-    got = read(fd, to + len, size - len);
-    if (got < 0 && errno == EINTR)
-      got = 1;
-    else if (got > 0)
-      len += (size_t)got;
-  }
-  int error = errno;
-  close(fd);
-  errno = error;
-  return got < 0 ? -1 : (ssize_t)len;
+  return fd < 0 ? -1 : laju_read_full(fd, to, size);
 }
 
 /* The line break that editors leave at the end is not the password's. */

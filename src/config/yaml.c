@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "config/mode.h"
+#include "config/read_full.h"
 #include "config/setting.h"
 #include "config/yaml_rules.h"
 
@@ -148,25 +149,21 @@ int laju_config_parse(laju_config *config, const char *name, const char *text, s
 static char *read_file(const char *path, size_t *out_len) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return NULL;
-  size_t size = LAJU_CONFIG_FILE_MAX + 1, len = 0;
-  char *text = malloc(size);
-  ssize_t got = text != NULL ? 1 : -1;
-  while (got > 0 && len < size) {
-    got = read(fd, text + len, size - len);
-    if (got < 0 && errno == EINTR)
-      got = 1;
-    else if (got > 0)
-      len += (size_t)got;
+  char *text = malloc(LAJU_CONFIG_FILE_MAX + 1);
+  if (text == NULL) {
+    close(fd);
+    errno = ENOMEM;
+    return NULL;
   }
-  int error = errno;
-  close(fd);
-  if (got >= 0) {
-    *out_len = len;
-    return text;
+  ssize_t len = laju_read_full(fd, text, LAJU_CONFIG_FILE_MAX + 1);
+  if (len < 0) {
+    int error = errno;
+    free(text);
+    errno = error;
+    return NULL;
   }
-  free(text);
-  errno = error;
-  return NULL;
+  *out_len = (size_t)len;
+  return text;
 }
 
 int laju_config_load(laju_config *config, const char *path, char why[LAJU_WHY_SIZE]) {

@@ -87,9 +87,9 @@ def run_tour(laju, text, folder):
                 continue
             if f"{LAJU} demo" in command and redis is None:
                 redis = start_redis(redis_port, folder)
-            real = command.replace(f"{LAJU} demo race", f"{laju} demo race --redis redis://127.0.0.1:{redis_port}")
+            real = command.replace(f"{LAJU} demo race", f"{LAJU} demo race --redis redis://127.0.0.1:{redis_port}")
             real = real.replace(":8080", f":{http}").replace(":8082", f":{admin}").replace("-p 6380", f"-p {resp}")
-            real = real.replace(f"{LAJU} check", f"{laju} check --server 127.0.0.1:{resp}").replace(LAJU, laju)
+            real = real.replace(f"{LAJU} check", f"{LAJU} check --server 127.0.0.1:{resp}").replace(LAJU, laju)
             done = subprocess.run(["bash", "-c", real], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=PATIENCE_S, env=environment)
             got = done.stdout.replace("\r", "").replace(f":{redis_port}", ":6379")
