@@ -104,7 +104,7 @@ class Documented(unittest.TestCase):
             self.assertIn("--memory", run("serve", "--rule", rule, "--memory", "0B").stderr, rule)
 
     def test_every_metric_is_in_the_docs_and_no_other(self):
-        names = r"\b(?:laju|process)_[a-z_]+_(?:total|seconds|bytes|info)\b|\blaju_(?:table|store|connections|workers|rules|nodes)[a-z_]*\b"
+        names = r"\b(?:laju|process)_[a-z_]+_(?:total|seconds|bytes|info)\b|\blaju_(?:table|store|connections|workers|rules|nodes|overrides)[a-z_]*\b"
         known = set(re.findall(r'"((?:laju|process)_[a-z_]+)"', (PROJECT / "src/server/metrics.c").read_text())) | {"laju_build_info"}
         text = (PROJECT / "docs/operations.md").read_text()
         self.assertGreater(len(known), 30)
