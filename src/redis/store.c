@@ -246,6 +246,10 @@ bool laju_store_is_up(const laju_store *store) {
   return laju_count_read(&store->counters.servers_up) > 0;
 }
 
+const char *laju_store_refusal(const laju_store *store) {
+  return store->refusal;
+}
+
 const char *laju_store_why(const laju_store *store) {
   if (laju_store_is_up(store)) return "";
   for (const laju_server *server = store->servers.first; server != NULL; server = server->next) {

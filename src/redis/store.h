@@ -45,9 +45,11 @@ typedef struct laju_store_options {
 
 /* One writer, the store's thread; any reader. */
 typedef struct laju_store_counters {
-  _Atomic uint64_t checks;       /* that were sent */
-  _Atomic uint64_t commands;     /* that were sent for them */
-  _Atomic uint64_t timeouts;     /* checks that got no answer in time */
+  _Atomic uint64_t checks;   /* that were sent */
+  _Atomic uint64_t commands; /* that were sent for them */
+  _Atomic uint64_t timeouts; /* checks that got no answer in time */
+  _Atomic uint64_t
+      refusals; /* checks that were answered with an error of their own: full memory, a key of another type */
   _Atomic uint64_t failures;     /* checks that failed otherwise: connection lost, error replies */
   _Atomic uint64_t overflows;    /* checks beyond max_inflight */
   _Atomic uint64_t short_cuts;   /* checks failed at once by an open breaker */
@@ -81,6 +83,10 @@ bool laju_store_is_up(const laju_store *store);
 /* Why it would not, for a log: how the last connection or try to connect ended, or that the breaker is open. "" where it is up,
  * and where nothing has failed yet. Never a password. It stays until the loop's thread does something else with the store. */
 const char *laju_store_why(const laju_store *store);
+
+/* The last error that it answered a check with, though it is up (`refusals` counts them); "" where there was none. It stays until
+ * the loop's thread does something else with the store. */
+const char *laju_store_refusal(const laju_store *store);
 
 /* ---- checks ---- */
 

@@ -51,7 +51,8 @@ struct laju_store {
   laju_later *later;
   size_t later_count, later_size;
 
-  char why[LAJU_LINK_WHY_SIZE]; /* the last failure that was no connection's */
+  char why[LAJU_LINK_WHY_SIZE];     /* the last failure that was no connection's */
+  char refusal[LAJU_LINK_WHY_SIZE]; /* the last error that answered a check */
   void (*closed)(void *context);
   void *closed_context;
 };

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,15 @@ static const char *replicas_error(const laju_script_answer *answers, size_t coun
   return NULL;
 }
 
-/* `asks` as recalled. */
+/* The server is well, and yet a check has no decision: that must not pass unseen. */
+static void note_refusals(laju_store *store, const laju_script_answer *answers, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (answers[i].error == NULL) continue;
+    laju_count(&store->counters.refusals);
+    snprintf(store->refusal, sizeof store->refusal, "%s", answers[i].error);
+  }
+}
+
 static void give_answers(laju_parcel *parcel, const laju_script_answer *answers) {
   laju_store *store = parcel->store;
   int64_t now_us = laju_store_now_us();
@@ -153,6 +162,7 @@ static void give_answers(laju_parcel *parcel, const laju_script_answer *answers)
       continue;
     }
     laju_histogram_add_times(&store->counters.latency, now_us - slot->since_us, piece->count);
+    note_refusals(store, answers, piece->count);
     laju_store_conclude(store, piece, answers);
     answers += piece->count;
   }

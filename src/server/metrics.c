@@ -152,6 +152,7 @@ static void write_store(const laju_readings *r, laju_buffer *out) {
   const labelled failures[] = {{"timeout", value_of(&s->timeouts)},
                                {"overflow", value_of(&s->overflows)},
                                {"breaker", value_of(&s->short_cuts)},
+                               {"refused", value_of(&s->refusals)},
                                {"other", value_of(&s->failures)}};
   const labelled connects[] = {{"done", value_of(&s->connects)}, {"failed", value_of(&s->connect_failures)}};
   whole(out, "laju_nodes", "gauge", "Nodes that share the store.", r->nodes);

@@ -22,6 +22,7 @@ void laju_readings_add_store(laju_readings *readings, const laju_store_counters 
   add(&sum->checks, &counters->checks);
   add(&sum->commands, &counters->commands);
   add(&sum->timeouts, &counters->timeouts);
+  add(&sum->refusals, &counters->refusals);
   add(&sum->failures, &counters->failures);
   add(&sum->overflows, &counters->overflows);
   add(&sum->short_cuts, &counters->short_cuts);

@@ -1,8 +1,10 @@
 #include "server/shared.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/log.h"
 
 /* ---- in common ----------------------------------------------------------------------------------------------------- */
@@ -31,10 +33,29 @@ static bool is_worth_telling(const laju_sharing *sharing, bool up, const char *w
   return !up && strcmp(why, sharing->told_why) != 0 && since_ms >= LAJU_SHARING_WHY_MS;
 }
 
+/* It is up, and yet does not decide: that would pass unseen where rules allow then. */
+static void tell_refusals(laju_sharing *sharing, uint64_t now_ms) {
+  char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE], checks[24];
+  uv_mutex_lock(&sharing->lock);
+  uint64_t refusals = sharing->refusals;
+  memcpy(why, sharing->refusal, sizeof why);
+  uv_mutex_unlock(&sharing->lock);
+  bool told_before = sharing->told_refusals > 0;
+  if (refusals == sharing->told_refusals) return;
+  if (told_before && now_ms - sharing->told_refusals_ms < LAJU_SHARING_WHY_MS) return;
+  snprintf(checks, sizeof checks, "%" PRIu64, refusals - sharing->told_refusals);
+  sharing->told_refusals = refusals;
+  sharing->told_refusals_ms = now_ms;
+  laju_store_url_show(url, &sharing->config->url);
+  laju_log(LAJU_LOG_WARN, "the shared store answers checks with errors: they go by their on_store_error", "store", url,
+           "why", why, "checks", checks, NULL);
+}
+
 void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
   const laju_service *service = sharing->service;
   char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE];
   if (service->stores == 0) return;
+  tell_refusals(sharing, now_ms);
   bool up = atomic_load_explicit(&service->stores_up, memory_order_relaxed) == service->stores;
   laju_sharing_why(sharing, why);
   if (!is_worth_telling(sharing, up, why, now_ms)) return;
@@ -75,8 +96,24 @@ static void note(laju_shared *shared, bool up, const char *why) {
   uv_async_send(all->news);
 }
 
+/* The same of errors that checks were answered with, not at each turn. */
+static void note_refusals(laju_shared *shared) {
+  laju_sharing *all = shared->all;
+  uint64_t refusals = laju_count_read(&laju_store_read_counters(shared->way.store)->refusals);
+  uint64_t now_ms = uv_now(shared->turn.loop);
+  if (refusals == shared->refusals || now_ms - shared->refusals_ms < LAJU_SHARING_TELL_MS) return;
+  uv_mutex_lock(&all->lock);
+  all->refusals += refusals - shared->refusals;
+  snprintf(all->refusal, sizeof all->refusal, "%s", laju_store_refusal(shared->way.store));
+  uv_mutex_unlock(&all->lock);
+  shared->refusals = refusals;
+  shared->refusals_ms = now_ms;
+  uv_async_send(all->news);
+}
+
 static void on_prepare(uv_prepare_t *turn) {
   laju_shared *shared = turn->data;
+  note_refusals(shared);
   bool up = laju_store_is_up(shared->way.store);
   note(shared, up, up ? "" : laju_store_why(shared->way.store));
   shared->on_turn(shared->context);

@@ -17,19 +17,22 @@
 #include "server/readings.h"
 
 #define LAJU_SHARING_TELL_MS 1000 /* between two lines of the log about it */
-#define LAJU_SHARING_WHY_MS 10000 /* the same where only the reason is another */
+#define LAJU_SHARING_WHY_MS 10000 /* the same where only the reason is another, and of refusals */
 
 typedef struct laju_sharing {
   const laju_config_store *config; /* outlives it; its kind is NONE where there is no store */
   laju_service *service;
-  uv_async_t *news;         /* told when something of it has changed for a worker */
-  _Atomic uint32_t nodes;   /* how many laju share the store, at least 1 */
-  uv_mutex_t lock;          /* of `why` */
-  char why[LAJU_TEXT_SIZE]; /* the store is not up: what a worker has last heard of that */
+  uv_async_t *news;             /* told when something of it has changed for a worker */
+  _Atomic uint32_t nodes;       /* how many laju share the store, at least 1 */
+  uv_mutex_t lock;              /* of the next three */
+  char why[LAJU_TEXT_SIZE];     /* the store is not up: what a worker has last heard of that */
+  uint64_t refusals;            /* checks that it has answered with errors of their own, though it is up; */
+  char refusal[LAJU_TEXT_SIZE]; /* the last of these */
   /* what the log was last told, by the main thread */
   bool told, told_up;
   char told_why[LAJU_TEXT_SIZE];
   uint64_t told_ms;
+  uint64_t told_refusals, told_refusals_ms;
 } laju_sharing;
 
 /* Before any worker starts; fills in how many stores the service has. 0, or a libuv error. */
@@ -41,8 +44,8 @@ static inline bool laju_sharing_has_store(const laju_sharing *sharing) {
   return sharing->config->url.kind != LAJU_STORE_NONE;
 }
 
-/* Tells the log whether the store answers, where that has changed, or why it does not. To be called when there are news and now
- * and then. The main thread's. */
+/* Tells the log whether the store answers, where that has changed, or why it does not; and which errors it answers checks with, if
+ * any. To be called when there are news and now and then. The main thread's. */
 void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms);
 
 /* What a worker has last heard of why the store is not up; "" where nothing. Any thread. */
@@ -57,6 +60,8 @@ typedef struct laju_shared {
   bool up;
   bool readable; /* the store's counters are there; under the sharing's lock */
   char why[LAJU_TEXT_SIZE];
+  uint64_t refusals;    /* of the store's that the others were told of, */
+  uint64_t refusals_ms; /* and when */
   void (*on_turn)(void *context);
   void *context;
 } laju_shared;

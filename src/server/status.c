@@ -172,6 +172,7 @@ static void add_store_counts(laju_buffer *out, const laju_store_counters *s) {
   add(out, "timeout", &s->timeouts);
   add(out, "overflow", &s->overflows);
   add(out, "breaker", &s->short_cuts);
+  add(out, "refused", &s->refusals);
   add(out, "other", &s->failures);
   end(out);
   add(out, "breaker_opened", &s->breaker_opened);

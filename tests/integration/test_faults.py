@@ -9,6 +9,7 @@ import law
 import traffic
 from conftest import plain_only, tool
 from proxy import Proxy
+from redis_fleet import wait_until
 from redis_server import RedisServer
 from server import Server, free_port
 from test_store import ready, wait_for_store
@@ -25,7 +26,7 @@ class World:
         self.redis = ends.enter_context(RedisServer())
         self.net = ends.enter_context(Proxy(self.redis.address))
         self.patient_net = ends.enter_context(Proxy(self.redis.address))
-        self.near = Server(traffic.settings(self.redis.url))
+        self.near = Server(traffic.settings(self.redis.url), admin=True)
         self.far = Server(traffic.settings(self.net.url))
         self.patient = Server(traffic.settings(self.patient_net.url, timeout_s=PATIENT_S, pool=2))
         self.all = [self.near, self.far, self.patient]
@@ -61,6 +62,12 @@ def world():
 
 def fallbacks(t, server):
     return sum(a.fallback for client in t.clients if client.server is server for a in client.answers)
+
+
+def metric(server, name):
+    with server.admin() as admin:
+        lines = admin.get("/metrics").body.decode().split("\n")
+    return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + " "))
 
 
 # ---- Redis itself ----
@@ -166,6 +173,9 @@ def test_full_it_charges_nothing_and_still_refuses_who_is_limited(world, key):
             admin.call("CONFIG", "SET", "maxmemory", "0")
         t.wait_until_exact(since=time.monotonic())
     world.check_books(t)
+    assert metric(world.near, 'laju_store_failures_total{reason="refused"}') > 0, "it is up, and counted all the same"
+    wait_until(lambda: "answers checks with errors" in world.near.log(), "not told")
+    assert "OOM command not allowed" in world.near.log()
 
 
 def test_evicting_it_admits_again_at_most_what_it_has_evicted(world, key):

@@ -28,15 +28,6 @@ static laju_rule every_of(laju_algorithm algorithm) {
   return rule;
 }
 
-/* EVALSHA commands that the server has carried out. */
-static int64_t evalshas(void) {
-  redisReply *reply = redis_command(&server, "INFO commandstats");
-  const char *at = strstr(reply->str, "cmdstat_evalsha:calls=");
-  int64_t calls = at != NULL ? strtoll(at + strlen("cmdstat_evalsha:calls="), NULL, 10) : 0;
-  freeReplyObject(reply);
-  return calls;
-}
-
 /* ---- exact ---- */
 
 static void two_nodes_count_as_one(void **unused) {

@@ -72,4 +72,13 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound) {
   return random_next(state) % bound;
 }
 
+/* How many calls of the script the server has carried out. */
+static inline int64_t evalshas(void) {
+  redisReply *reply = redis_command(&server, "INFO commandstats");
+  const char *at = strstr(reply->str, "cmdstat_evalsha:calls=");
+  int64_t calls = at != NULL ? strtoll(at + strlen("cmdstat_evalsha:calls="), NULL, 10) : 0;
+  freeReplyObject(reply);
+  return calls;
+}
+
 #endif

@@ -78,9 +78,11 @@ static void a_frozen_server_fails_all_in_time_and_its_late_replies_are_dropped(v
 /* As a process does that is stopped, or has used up its share of a processor. */
 static void what_has_come_while_this_process_stood_still_is_an_answer(void **unused) {
   (void)unused;
+  int64_t calls = evalshas();
   begin_many(MANY);
   uv_run(loop, UV_RUN_NOWAIT); /* they leave */
-  usleep(3 * TIMEOUT_MS * 1000);
+  while (evalshas() < calls + MANY / LAJU_STORE_BATCH) usleep(1000);
+  usleep(2 * TIMEOUT_MS * 1000);
   assert_true(COMES_TRUE(loop, errands_done == MANY));
   assert_all(MANY, LAJU_STORE_ANSWERED);
   assert_int_equal(counters->timeouts, 0);
@@ -286,7 +288,10 @@ static void a_server_without_memory_says_so_to_each_check(void **unused) {
   assert_int_equal(check(&e, &rule, "key", 1), LAJU_STORE_ANSWERED);
   freeReplyObject(redis_command(&server, "CONFIG SET maxmemory 0"));
   assert_memory_equal(e.error, "OOM", 3);
+  assert_memory_equal(laju_store_refusal(the_store), "OOM", 3);
+  assert_int_equal(counters->refusals, 1);
   assert_answered();
+  assert_int_equal(counters->refusals, 1);
 }
 
 static void a_wrong_password_is_a_server_that_is_not_there(void **unused) {

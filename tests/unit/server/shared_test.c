@@ -159,6 +159,22 @@ static void another_reason_is_told_after_a_while(void **state) {
   assert_int_equal(lines(2 * LAJU_SHARING_WHY_MS), 0);
 }
 
+static void errors_that_answer_checks_are_told_at_once_and_then_every_while(void **state) {
+  (void)state;
+  given("store: {redis: 'redis://127.0.0.1'}", 1);
+  atomic_store(&service.stores_up, 1);
+  assert_int_equal(lines(0), 1);
+  assert_int_equal(lines(100), 0);
+  sharing.refusals = 3;
+  snprintf(sharing.refusal, sizeof sharing.refusal, "OOM command not allowed");
+  assert_int_equal(lines(200), 1);
+  assert_int_equal(lines(300), 0);
+  sharing.refusals = 5;
+  assert_int_equal(lines(200 + LAJU_SHARING_WHY_MS - 1), 0);
+  assert_int_equal(lines(200 + LAJU_SHARING_WHY_MS), 1);
+  assert_int_equal(lines(200 + 2 * LAJU_SHARING_WHY_MS), 0);
+}
+
 int main(void) {
 #define CLAIM(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -168,6 +184,7 @@ int main(void) {
       CLAIM(a_certificate_that_cannot_be_read_is_told_of_at_the_start),
       CLAIM(changes_are_told_once_and_not_too_often),
       CLAIM(another_reason_is_told_after_a_while),
+      CLAIM(errors_that_answer_checks_are_told_at_once_and_then_every_while),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

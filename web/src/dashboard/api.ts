@@ -24,7 +24,7 @@ export interface StoreStatus {
   inflight: number;
   checks: number;
   commands: number;
-  failures: { timeout: number; overflow: number; breaker: number; other: number };
+  failures: { timeout: number; overflow: number; breaker: number; refused: number; other: number };
   breaker_opened: number;
   connects: number;
   connect_failures: number;

@@ -83,7 +83,7 @@ export class StoreCard {
     facts.show('opened', words.breakerOpened, number(store.breaker_opened));
     facts.show('inflight', words.inflight, number(store.inflight));
     facts.show('timeouts', words.timeouts, number(store.failures.timeout), history.trouble(Trouble.timeouts) > 0);
-    const failures = store.failures.overflow + store.failures.breaker + store.failures.other;
+    const failures = store.failures.overflow + store.failures.breaker + store.failures.refused + store.failures.other;
     facts.show('failures', words.otherFailures, number(failures));
     const fallback = history.trouble(Trouble.fallbacksAllowed) + history.trouble(Trouble.fallbacksDenied) > 0;
     facts.show('fallbacksAllowed', words.fallbacksAllowed, number(store.fallbacks_allowed), fallback);
