@@ -14,6 +14,8 @@ import { Rules } from './rules';
 import { TokenCard } from './token';
 import { Top } from './top';
 
+const TOGETHER_MS = 150;
+
 export class Dashboard {
   readonly element = h('div', { class: 'dashboard' });
   private readonly board: Board;
@@ -21,7 +23,8 @@ export class Dashboard {
   private words: Words;
   private spanS = SPAN_S;
   private shown = false;
-  private drawing = 0;
+  private waiting = 0; // the timer until what has changed is shown
+  private drawing = 0; // the frame that was asked for
   private keys: Keys | null = null;
   private token: TokenCard | null = null;
   private parts: Part[] = [];
@@ -39,7 +42,7 @@ export class Dashboard {
     private readonly keep: (query: string) => void,
   ) {
     this.words = words;
-    this.board = new Board(query.get('rule'), () => this.draw());
+    this.board = new Board(query.get('rule'), () => this.drawSoon());
     document.addEventListener('visibilitychange', () => this.turn());
     this.render(words);
   }
@@ -116,8 +119,14 @@ export class Dashboard {
     this.turn();
   }
 
-  /** All changes of a moment are shown at once. */
+  /** Changes come one by one, from a hundred keys some fifty a second: they are shown together. */
+  private drawSoon(): void {
+    if (this.waiting === 0) this.waiting = window.setTimeout(() => this.draw(), TOGETHER_MS);
+  }
+
   private draw(): void {
+    clearTimeout(this.waiting);
+    this.waiting = 0;
     if (this.drawing !== 0) return;
     this.drawing = requestAnimationFrame(() => {
       this.drawing = 0;

@@ -23,6 +23,7 @@ class RuleRow implements Row {
   private readonly button: HTMLButtonElement;
   private readonly about = h('span', { class: 'about-rule' });
   private readonly spark = new Spark();
+  private drawn = '';
   private readonly places: Readonly<Record<'admitted' | 'refused' | 'share' | 'sumAdmitted' | 'sumRefused' | 'shadow', HTMLElement>>;
   private readonly meter: Meter;
 
@@ -86,6 +87,9 @@ class RuleRow implements Row {
 
   private draw(): void {
     const { board } = this;
+    const drawn = `${board.status?.now_ms} ${this.span()}`;
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
     const ring = board.history.flows(this.name);
     const admitted = ring.column(Flow.admitted);
     const refused = ring.column(Flow.refused);

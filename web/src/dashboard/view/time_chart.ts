@@ -62,6 +62,7 @@ export class TimeChart {
   private readonly legend: readonly HTMLElement[];
   private plot: uPlot | null = null;
   private palette: Palette | null = null;
+  private drawn: readonly unknown[] = []; // of what it was drawn last
   private times: number[] = [];
   private values: (number | null)[][] = [];
   private spanS = 60;
@@ -85,6 +86,9 @@ export class TimeChart {
   }
 
   update(palette: Palette, ring: Ring, nowS: number, spanS: number): void {
+    const drawn: readonly unknown[] = [palette, ring, nowS, spanS];
+    if (this.plot && drawn.every((what, i) => what === this.drawn[i])) return;
+    this.drawn = drawn;
     this.times = ring.times();
     this.values = this.options.lines.map(({ column }) => ring.column(column));
     this.nowS = nowS;

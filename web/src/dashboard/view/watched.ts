@@ -27,6 +27,7 @@ export class WatchedCard {
   private readonly override: HTMLElement;
   private readonly overrideText = h('span', { 'data-do': 'override-text' });
   private readonly aside = h('div', { class: 'aside' }); // a question, or the form
+  private told = '';
   private readonly buttons: Readonly<Record<'reset' | 'override' | 'close', HTMLButtonElement>>;
 
   constructor(
@@ -63,6 +64,10 @@ export class WatchedCard {
   update(): void {
     const { watched, words } = this;
     const { key } = watched;
+    const second = key.override ? Math.floor(Date.now() / 1000) : 0; // what runs down is told anew
+    const told = `${watched.heardMs} ${watched.wrong} ${second}`;
+    if (told === this.told) return;
+    this.told = told;
     const used = key.limit - key.remaining;
     this.element.setAttribute('data-remaining', String(key.remaining));
     this.element.setAttribute('data-limit', String(key.limit));
