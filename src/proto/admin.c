@@ -193,12 +193,10 @@ static void write_body(connection *c, const laju_batch *batch, const laju_ask *a
   }
 }
 
-/* `batch` is NULL for one that is pushed. */
 static void write_reply(connection *c, const laju_batch *batch, const laju_ask *ask, laju_buffer *out) {
   size_t body_at = out->len;
-  int64_t now_us = batch != NULL ? batch->now_us : laju_limiter_now_us(c->service->limiter);
   write_body(c, batch, ask, out);
-  laju_admin_reply_head(out, body_at, &c->reply, &c->date, now_us);
+  laju_admin_reply_head(out, body_at, &c->reply, &c->date, batch->now_us);
 }
 
 static void encode(void *state, const laju_batch *batch, laju_buffer *out) {
@@ -207,7 +205,8 @@ static void encode(void *state, const laju_batch *batch, laju_buffer *out) {
     if (batch->asks[i].form == LAJU_HTTP_CONTINUE) {
       laju_buffer_add_text(out, "HTTP/1.1 100 Continue\r\n\r\n");
     } else {
-      write_reply(c, batch, &batch->asks[i], out);
+      write_reply(c, batch, &batch->asks[i], out); /* the only one */
+      return;
     }
   }
 }
@@ -227,7 +226,9 @@ static laju_pushed push(void *state, laju_buffer *out) {
   connection *c = state;
   laju_admin *admin = c->admin;
   if (c->stage == CHANGING && c->change->done) {
-    write_reply(c, NULL, NULL, out);
+    size_t body_at = out->len;
+    write_changed(c, out);
+    laju_admin_reply_head(out, body_at, &c->reply, &c->date, laju_limiter_now_us(c->service->limiter));
     c->stage = c->reply.close ? CLOSED : IN_HEAD;
     return c->reply.close ? LAJU_PUSHED_LAST : LAJU_PUSHED_ANSWER;
   }

@@ -74,11 +74,11 @@ size_t laju_key_show(char to[LAJU_SHOWN_MAX], const laju_terms *terms, const laj
   bool known = policy != NULL || key->number == 0; /* 0: no rule of the configuration, then or now */
   bool secret = key->secret || (policy != NULL && policy->secret) || has_other_veils(policy, key);
   *masked = !terms->admin_reveal && (secret || !known || (policy != NULL && laju_policy_veils(policy) != 0));
-  if (!*masked) {
-    put(&w, key->key.at, key->key.len);
-  } else if (!secret && policy != NULL && is_of(policy, key)) {
+  bool has_parts = !secret && policy != NULL && is_of(policy, key);
+  bool stands_in = !secret && policy != NULL && is_mark(key->key);
+  if (*masked && has_parts) {
     put_parts(&w, policy, key->key);
-  } else if (!secret && policy != NULL && is_mark(key->key)) {
+  } else if (!*masked || stands_in) {
     put(&w, key->key.at, key->key.len);
   } else {
     put_hidden(&w, key->key);
