@@ -118,6 +118,7 @@ static void show_key(const line *l, const laju_check *check, char text[LAJU_SHOW
   laju_shown_key key = {.rule = check->rule->name,
                         .number = check->rule->number,
                         .secret = check->rule->secret,
+                        .veils = check->rule->veils,
                         .key = {check->key, check->key_len},
                         .id = id};
   bool masked;

@@ -105,7 +105,7 @@ class Http(Wire):
             name, value = line.decode("latin-1").split(":", 1)
             headers.append((name, value.strip()))
         response = Response(version, int(status), reason, headers, b"")
-        if not head_only and response.status >= 200 and response.status != 204:
+        if not head_only and response.status >= 200 and response.status not in (204, 304):
             length = response.header("Content-Length")
             assert length is not None, f"an answer without a Content-Length: {response}"
             response.body = self.exactly(int(length))
