@@ -2,6 +2,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export PATH=$PATH:$PWD/build/npm/bin # where script/bootstrap puts npm, if the machine has none
+
 say() { printf '\n== %s\n' "$*"; }
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
