@@ -1,4 +1,5 @@
-/* What servers say about who is where: maps of slots, refusals that point elsewhere, sentinels' answers, the register of nodes. The
+/* What servers say about who is where: maps of slots, refusals that point elsewhere, sentinels' answers, the register of nodes; and the
+ * overrides that they keep. The
  * input is a reply. Whatever it says, a map names only places it has, places have a host and a port, versions are visible, and what
  * cannot be understood leaves everything untouched. */
 #include <stdint.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "redis/nodes_reply.h"
+#include "redis/overrides_reply.h"
 #include "redis/refusal.h"
 #include "redis/sentinel_reply.h"
 #include "redis/slot_map.h"
@@ -56,6 +58,20 @@ static void check_nodes(const redisReply *reply) {
   }
 }
 
+static void check_override(void *context, const laju_kept_override *kept) {
+  (void)context;
+  if (kept->key.len < 1 || kept->key.len > LAJU_KEY_MAX || kept->rule.len < 1 || kept->rule.len > LAJU_NAME_MAX)
+    abort();
+  if (kept->expires_ms < 0 || kept->expires_ms > LAJU_TIME_MAX_US / 1000 || (kept->limit > 0 && kept->burst == 0))
+    abort();
+}
+
+static void check_overrides(const redisReply *reply) {
+  if (laju_overrides_read_version(reply) < -1) abort();
+  (void)laju_overrides_read_changed(reply);
+  if (laju_overrides_read_all(reply, check_override, NULL) < -1) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
@@ -67,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
   check_map(reply, true);
   check_sentinel(reply);
   check_nodes(reply);
+  check_overrides(reply);
   freeReplyObject(reply);
   return 0;
 }
