@@ -34,7 +34,7 @@ export const DEFAULTS: Settings = {
   speed: 1,
 };
 
-export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100, 1000] as const;
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000] as const;
 export const SLOW = 0.1;
 
 /** The page's own bounds: the log's limit is everybody's here, since all five run side by side. */
