@@ -25,20 +25,25 @@ def pytest_addoption(parser):
     parser.addoption("--screenshots", metavar="DIR", type=pathlib.Path, help="write the README's pictures to DIR")
 
 
+def need_page(server):
+    """Skips the test where there is nothing to see."""
+    with Http(server.admin_address) as http:
+        if http.get("/app.js").status == 404:
+            pytest.skip("laju was built without its page (it takes node, npm, clang and wasm-ld)")
+
+
 @pytest.fixture(scope="session")
-def laju():
+def host():
     """A laju whose admin door serves the page to all tests that change nothing about it."""
     with Server({"admin": {"hosts": [OTHER_NAME]}}, admin=True) as server:
-        with Http(server.admin_address) as http:
-            if http.get("/app.js").status == 404:
-                pytest.skip("laju was built without its page (it takes node, npm, clang and wasm-ld)")
+        need_page(server)
         yield server
 
 
 @pytest.fixture(scope="session")
-def site(laju):
+def site(host):
     """Where the page is."""
-    return "http://%s:%d/" % laju.admin_address
+    return "http://%s:%d/" % host.admin_address
 
 
 @pytest.fixture(scope="session")

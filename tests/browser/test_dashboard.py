@@ -6,9 +6,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from conftest import PHONE, WIDE
+from conftest import PHONE, WIDE, need_page
 from dashboard import RULES, Dashboard, Laju
-from page_server import page_folder
 from redis_server import RedisServer
 
 TOKEN = "correct horse battery staple, twice"
@@ -18,17 +17,14 @@ NOT_ZERO = re.compile(r"[1-9]")
 @pytest.fixture(scope="module")
 def laju():
     """One that most tests share; each asks for keys of its own."""
-    if page_folder() is None:
-        pytest.skip("the page is not built (it takes node, npm, clang and wasm-ld)")
     with Laju() as server:
+        need_page(server)
         yield server
 
 
 @pytest.fixture
-def serve():
+def serve(laju):
     """serve(token=..., ...): a laju of the test's own."""
-    if page_folder() is None:
-        pytest.skip("the page is not built (it takes node, npm, clang and wasm-ld)")
     servers = []
 
     def start(**settings):
@@ -391,7 +387,9 @@ def test_the_simulator_is_one_step_away_and_the_only_view_where_no_laju_is(laju,
     expect(board.page.locator("[data-do=view-simulator]")).to_have_attribute("aria-current", "page")
     board.page.go_back()
     board.expect_hearing("live")
-    alone = open_page()
+    alone = open_page()  # as on a server of files
+    alone.watch.expected = ["v1/session"]
+    alone.route("**/v1/session", lambda route: route.fulfill(status=404))
     alone.goto(site + "#/dashboard")
     expect(alone.locator(".playback")).to_be_visible()
     expect(alone.locator("nav")).to_be_hidden()

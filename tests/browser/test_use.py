@@ -98,8 +98,8 @@ def test_rule_descriptor_and_link_are_copied(simulator, site):
     assert "seed=8" in expected
 
 
-def test_a_page_that_came_over_plain_http_from_another_host_copies_too(open_page, laju):
-    page = open_page(of=f"http://{OTHER_NAME}:{laju.admin_address[1]}/")
+def test_a_page_that_came_over_plain_http_from_another_host_copies_too(open_page, host):
+    page = open_page(of=f"http://{OTHER_NAME}:{host.admin_address[1]}/")
     page.watch.expected = ["Cross-Origin-Opener-Policy"]  # which browsers keep to on hosts that they trust only
     simulator = Simulator(page, page.watch.site).open(traffic="none")
     assert not page.evaluate("isSecureContext")
