@@ -66,6 +66,24 @@ def test_sockets_handed_over_are_the_doors(tmp_path, listening):
     assert "%s:%d" % http.getsockname() in log  # the configured address gave way
 
 
+def test_a_socket_is_the_admin_door_too(tmp_path, listening):
+    http, admin = listening
+    manager = Manager(tmp_path, [("http", http), ("admin", admin)], "--resp", "off", "--admin", "off")
+    try:
+        assert manager.told() == ["READY=1"]
+        with Http(admin.getsockname()) as client:
+            assert client.get("/v1/status").json["stage"] == "serving"
+    finally:
+        manager.end()
+
+
+def test_an_admin_socket_that_others_reach_needs_a_token(tmp_path, listening):
+    with socket.create_server(("0.0.0.0", 0)) as open_to_all:
+        manager = Manager(tmp_path, [("http", listening[0]), ("admin", open_to_all)], "--resp", "off")
+        log = manager.process.communicate(timeout=PATIENCE_S)[1]
+    assert manager.process.returncode == 1 and "admin.token is not set" in log
+
+
 def test_a_reload_is_told_from_its_beginning_to_its_end(tmp_path, listening):
     config = tmp_path / "laju.yaml"
     config.write_text("rules: [{name: a, limit: 1, per: 1m}]")
