@@ -7,6 +7,7 @@ export type Alert =
   | { kind: 'storeDown'; why: string; allowed: number; denied: number }
   | { kind: 'storePartly'; why: string; up: number; of: number }
   | { kind: 'storeSlow'; timeouts: number }
+  | { kind: 'storeRefuses'; checks: number; allowed: number; denied: number }
   | { kind: 'versions'; versions: string }
   | { kind: 'evicting'; keys: number }
   | { kind: 'crowded'; connections: number };
@@ -16,14 +17,16 @@ export function alertsOf(status: Status, history: History): Alert[] {
   const { store, stage, workers } = status;
   const alerts: Alert[] = [];
   const rate = (trouble: Trouble) => history.trouble(trouble) || 0;
+  const fallbacks = { allowed: rate(Trouble.fallbacksAllowed), denied: rate(Trouble.fallbacksDenied) };
   if (stage !== 'serving') alerts.push({ kind: stage });
   if (store && !store.up && store.workers_up === 0) {
-    alerts.push({ kind: 'storeDown', why: store.why, allowed: rate(Trouble.fallbacksAllowed), denied: rate(Trouble.fallbacksDenied) });
+    alerts.push({ kind: 'storeDown', why: store.why, ...fallbacks });
   } else if (store && !store.up) {
     alerts.push({ kind: 'storePartly', why: store.why, up: store.workers_up, of: workers });
   } else if (store && rate(Trouble.timeouts) > 0) {
     alerts.push({ kind: 'storeSlow', timeouts: rate(Trouble.timeouts) });
   }
+  if (rate(Trouble.refusals) > 0) alerts.push({ kind: 'storeRefuses', checks: rate(Trouble.refusals), ...fallbacks });
   if (rate(Trouble.evictedUsed) > 0) alerts.push({ kind: 'evicting', keys: rate(Trouble.evictedUsed) });
   if (rate(Trouble.turnedAway) > 0) alerts.push({ kind: 'crowded', connections: rate(Trouble.turnedAway) });
   if (store && store.versions.length > 1) {

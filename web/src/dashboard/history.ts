@@ -22,6 +22,7 @@ export enum Beat {
 }
 export enum Trouble {
   timeouts,
+  refusals, // errors that a store which is up answers with
   fallbacksAllowed,
   fallbacksDenied,
   evictedUsed,
@@ -36,6 +37,7 @@ const numbersOf = ({ allowed, denied, shadow_denied, error }: Counts): number[] 
 
 const troublesOf = ({ store, connections, table }: Status): number[] => [
   store?.failures.timeout ?? 0,
+  store?.failures.refused ?? 0,
   store?.fallbacks_allowed ?? 0,
   store?.fallbacks_denied ?? 0,
   table.evicted_used + table.logs_evicted_used,
@@ -74,7 +76,7 @@ class Risen {
 export class History {
   readonly beats = new Ring(4, ROWS_MOST);
   private readonly all = new Risen(4);
-  private readonly troubles = new Risen(6);
+  private readonly troubles = new Risen(7);
   private readonly rules = new Map<string, Risen>();
   private startedMs = 0;
 
