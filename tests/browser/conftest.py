@@ -2,6 +2,7 @@ import os
 import pathlib
 import shutil
 import sys
+import time
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -121,6 +122,27 @@ def simulator(open_page, site):
         return Simulator(page, site).open(**settings)
 
     return start
+
+
+class Pictures:
+    """picture(page, name) writes what is seen of a page, where pictures are wanted at all."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def after(self, seconds):
+        """Time for a picture to have something on it."""
+        if self.folder is not None:
+            time.sleep(seconds)
+
+    def __call__(self, page, name):
+        if self.folder is not None:
+            page.screenshot(path=self.folder / f"{name}.png")
+
+
+@pytest.fixture
+def picture(request):
+    return Pictures(request.config.getoption("--screenshots"))
 
 
 @pytest.fixture

@@ -1,7 +1,12 @@
 """The dashboard's page as somebody uses it, and a real laju behind it."""
 
+import contextlib
+import itertools
+import math
 import pathlib
+import random
 import sys
+import threading
 
 from playwright.sync_api import expect
 
@@ -30,6 +35,42 @@ class Laju(Server):
         """So many requests with one check each; how many were admitted."""
         with self.http() as http:
             return sum(http.check(rule, key).status == 200 for _ in range(count))
+
+
+SCENE = [
+    {"name": "login", "algorithm": "token-bucket", "limit": 300, "per": "1m", "burst": 60},
+    {"name": "api", "limit": 900, "per": "10s", "mode": "exact"},
+    {"name": "search", "algorithm": "leaky-bucket", "limit": 12, "per": "1s", "burst": 12, "mode": "embedded"},
+    {"name": "uploads", "algorithm": "fixed-window", "limit": 40, "per": "10s", "mode": "exact", "on_store_error": "local"},
+    {"name": "new-quota", "algorithm": "sliding-window-log", "limit": 200, "per": "10s", "shadow": True},
+]
+ASKED = [("login", ["203.0.113.77"], 14), ("api", ["k-4711", "k-1138", "k-42"], 160), ("search", ["198.51.100.4", "2001:db8:1:2::/64"], 26),
+         ("uploads", ["ada", "grace", "alan"], 9), ("new-quota", ["192.0.2.9"], 22)]
+
+
+@contextlib.contextmanager
+def traffic(laju):
+    """Requests for the rules of SCENE, more and fewer as time goes, until it is left."""
+    over = threading.Event()
+
+    def send():
+        dice = random.Random(5)
+        with laju.http() as http:
+            for turn in itertools.count():
+                for rule, keys, rate in ASKED:
+                    busy = 1 + 0.4 * math.sin(turn / 40 + len(rule)) + (5 if rule == "login" and 60 < turn % 160 < 110 else 0)
+                    for _ in range(int(rate * busy / 4 + dice.random())):
+                        http.check(rule, keys[int(len(keys) * dice.random() ** 2)])
+                if over.wait(0.2):
+                    return
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class Dashboard:

@@ -1,13 +1,12 @@
 """The dashboard in a browser, before a real laju: what it shows is what was sent, and what it does is done."""
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import expect
 
 from conftest import PHONE, WIDE, need_page
-from dashboard import RULES, Dashboard, Laju
+from dashboard import RULES, SCENE, Dashboard, Laju, traffic
 from redis_server import RedisServer
 
 TOKEN = "correct horse battery staple, twice"
@@ -98,6 +97,7 @@ def test_a_secret_key_is_shown_masked(serve, dashboard):
     laju = serve(rules=[*RULES, {"name": "tight", "limit": 1, "per": "1d", "key": "header:X-Api-Key", "match": "none"}])
     laju.checks("tight", "sk-live-0123456789abcdef", 3)
     board = dashboard(laju).open_live()
+    board.page.locator(".top").scroll_into_view_if_needed()
     expect(board.page.locator(".top")).to_contain_text("sk-l…")
     card = board.look_up("tight", "sk-live-0123456789abcdef")
     shown = board.page.locator(".watched")
@@ -378,6 +378,25 @@ def test_axe_finds_nothing_serious_and_all_fits(laju, dashboard, axe, size, sche
     card.locator("[data-do=override]").click()
     assert axe(board.page) == []
     assert board.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_it_fits_a_phone_with_all_that_is_wrong_on_it(serve, dashboard, picture):
+    with RedisServer() as redis:
+        laju = serve(rules=SCENE, workers=1, store={"redis": redis.url, "timeout": "100ms"})
+        with traffic(laju):
+            wide = dashboard(laju, size=WIDE).open_live()
+            phone = dashboard(laju, size=PHONE, color_scheme="dark").open_live("#/dashboard?rule=api")
+            picture.after(100)
+            expect(wide.rate("refused")).to_have_text(NOT_ZERO)
+            picture(wide.page, "dashboard-wide-light")
+            redis.freeze()
+            try:
+                expect(phone.page.locator("[data-alert=storeDown]")).to_be_in_viewport()
+                picture.after(12)
+                assert phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                picture(phone.page, "dashboard-phone-dark")
+            finally:
+                redis.thaw()
 
 
 def test_the_simulator_is_one_step_away_and_the_only_view_where_no_laju_is(laju, dashboard, open_page, site):

@@ -60,6 +60,7 @@ export class TimeChart {
   private readonly place: HTMLElement;
   private readonly told: HTMLElement;
   private readonly legend: readonly HTMLElement[];
+  private readonly order: readonly number[]; // in which the lines are drawn
   private plot: uPlot | null = null;
   private palette: Palette | null = null;
   private drawn: readonly unknown[] = []; // of what it was drawn last
@@ -76,6 +77,9 @@ export class TimeChart {
       onkeydown: (event) => this.key(event as KeyboardEvent),
       onblur: () => this.choose(null),
     });
+    // What stands on another is drawn before it: where it adds nothing, the other's line is seen.
+    const numbers = lines.map((_, i) => i);
+    this.order = [...numbers.filter((i) => lines[i]?.onto !== undefined), ...numbers.filter((i) => lines[i]?.onto === undefined)];
     this.place.style.minHeight = `${height}px`;
     this.told = h('p', { class: 'told', 'aria-hidden': 'true' });
     this.legend = lines.map(({ name, accent, dash, hatched }) =>
@@ -104,12 +108,15 @@ export class TimeChart {
   }
 
   private data(): uPlot.AlignedData {
-    const { lines } = this.options;
-    const stacked = lines.map(({ onto }, i) => {
-      const below = onto === undefined ? null : this.values[onto];
-      return (this.values[i] ?? []).map((value, at) => (value === null || !below ? value : value + (below[at] ?? 0)));
-    });
-    return [this.times, ...stacked];
+    return [this.times, ...this.order.map((i) => this.stacked(i))];
+  }
+
+  private stacked(i: number): (number | null)[] {
+    const { onto } = this.options.lines[i] ?? {};
+    const values = this.values[i] ?? [];
+    if (this.legend[i]?.hidden) return values.map(() => null);
+    const below = onto === undefined ? null : this.values[onto];
+    return below ? values.map((value, at) => (value === null ? null : value + (below[at] ?? 0))) : values;
   }
 
   private make(palette: Palette): void {
@@ -118,13 +125,14 @@ export class TimeChart {
     this.palette = palette;
     this.plot?.destroy();
     const axis = { stroke: palette.muted, grid: { stroke: palette.line, width: 1 }, ticks: { show: false }, font: '11px Inter, system-ui, sans-serif' };
+    const place = (i: number) => this.order.indexOf(i) + 1;
     const bands = lines.flatMap(({ onto, color }, i): uPlot.Band[] =>
-      onto === undefined ? [] : [{ series: [i + 1, onto + 1], fill: hatch(color(palette)) as string }]);
+      onto === undefined ? [] : [{ series: [place(i), place(onto)], fill: hatch(color(palette)) as string }]);
     this.plot = new uPlot({
       width: this.place.clientWidth,
       height,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 26, 0, 0],
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
         x: { time: true, range: () => [this.nowS - this.spanS, this.nowS] },
@@ -135,7 +143,7 @@ export class TimeChart {
         { ...axis, size: 28, space: 90, incrs: [10, 15, 30, 60, 120, 300], values: (_, at) => at.map((s) => formatClock(s * 1000)) },
         { ...axis, size: 52, space: 36, ...(log ? { splits: powersOfTen } : {}), values: (_, at) => at.map((value) => (value === null ? '' : axisText(value))) },
       ],
-      series: [{}, ...lines.map((line): uPlot.Series => ({
+      series: [{}, ...this.order.flatMap((i) => lines[i] ?? []).map((line): uPlot.Series => ({
         stroke: line.color(palette),
         width: line.thin ? 1.25 : 1.75,
         points: { show: false },
