@@ -125,7 +125,7 @@ def simulator(open_page, site):
 
 
 class Pictures:
-    """picture(page, name) writes what is seen of a page, where pictures are wanted at all."""
+    """picture(page, name) writes what is seen of a page, where pictures are wanted at all: from `top` on, or only of a `part`."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -135,9 +135,13 @@ class Pictures:
         if self.folder is not None:
             time.sleep(seconds)
 
-    def __call__(self, page, name):
-        if self.folder is not None:
-            page.screenshot(path=self.folder / f"{name}.png")
+    def __call__(self, page, name, top=None, part=None):
+        if self.folder is None:
+            return
+        if top:
+            page.evaluate("top => { document.activeElement.blur(); scrollTo(0, document.querySelector(top).offsetTop - 8) }", top)
+            page.mouse.move(0, 0)
+        (page.locator(part).first if part else page).screenshot(path=self.folder / f"{name}.png")
 
 
 @pytest.fixture

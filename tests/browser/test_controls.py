@@ -204,13 +204,17 @@ def test_pods_are_as_many_as_asked_for_and_of_the_algorithm_chosen(simulator):
 
 
 @pytest.mark.parametrize("algorithm", ["fixed-window", "sliding-window-log"])
-def test_the_boundary_burst_is_shown_beside_the_other_four(simulator, algorithm):
-    page = simulator({"still": False}, algorithm=algorithm, limit=4, per="10s", speed=10)
+def test_the_boundary_burst_is_shown_beside_the_other_four(simulator, picture, algorithm):
+    page = simulator({"still": False, "size": {"width": 1320, "height": 892}}, algorithm=algorithm, limit=10, per="10s", speed=10)
     page.do("boundary")
     own = ALGORITHMS.index(algorithm)
-    page.expect_requests(2, 8)
+    page.expect_requests(2, 20)
     shown = [int(lane.get_attribute("data-lane")) for lane in page.page.locator("[data-lane]").all()]
     assert shown == [own] + [lane for lane in range(LOCAL) if lane != own]
     expect(page.page.locator(".trend canvas")).to_be_visible()
-    assert page.count(2, "worst") == 8
-    assert page.count(4, "worst") == 4
+    assert page.count(2, "worst") == 20
+    assert page.count(4, "worst") == 10
+    if algorithm == "fixed-window":
+        picture.after(0.4)
+        page.do("play")
+        picture(page.page, "simulator-wide-light", top=".tabs")

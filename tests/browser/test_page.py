@@ -161,9 +161,10 @@ def test_axe_finds_nothing_serious(simulator, axe, size, scheme, tab):
     assert not (found := axe(page.page)), found
 
 
-def test_a_phone_shows_it_all_and_can_be_hit(simulator):
-    page = simulator({"size": PHONE, "has_touch": True}, limit=12, per="10s", traffic="poisson", rate=2)
+def test_a_phone_shows_it_all_and_can_be_hit(simulator, picture):
+    page = simulator({"size": PHONE, "has_touch": True}, algorithm="sliding-window-log", traffic="poisson", rate=1.5, seed=3)
     page.ahead()
+    picture(page.page, "simulator-phone-light", top=".tabs")
     for language in ("en", "id"):
         page.do(f"language-{language}")
         for tab in TABS:
