@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "redis/lookup.h"
+
 #define KEEPALIVE_S 15
 
 typedef struct address {
@@ -22,7 +24,7 @@ struct laju_dial {
   uv_loop_t *loop;
   uv_timer_t timer;
   uv_poll_t poll;
-  uv_getaddrinfo_t lookup;
+  laju_lookup *lookup; /* NULL: none */
   const laju_dial_events *events;
   void *context;
   int64_t deadline_us;
@@ -30,9 +32,8 @@ struct laju_dial {
   size_t count, tried;
   unsigned turn;
   int fd;        /* being connected; -1 */
-  unsigned open; /* handles and requests under way */
+  unsigned open; /* handles, and a lookup's */
   bool polling;  /* `poll` is one of them */
-  bool looking;  /* `lookup` is one of them */
   bool over;     /* `done` was called, or is not wanted */
   laju_store_place place;
   char why[LAJU_DIAL_WHY_SIZE];
@@ -74,7 +75,8 @@ static void stop_polling(laju_dial *dial) {
 
 static void end(laju_dial *dial) {
   dial->over = true;
-  if (dial->looking) uv_cancel((uv_req_t *)&dial->lookup);
+  if (dial->lookup != NULL) laju_lookup_cancel(dial->lookup);
+  dial->lookup = NULL;
   stop_polling(dial);
   if (dial->fd >= 0) close(dial->fd);
   dial->fd = -1;
@@ -207,19 +209,19 @@ static void no_address(laju_dial *dial, const char *problem) {
   fail(dial);
 }
 
-static void on_found(uv_getaddrinfo_t *lookup, int status, struct addrinfo *found) {
-  laju_dial *dial = lookup->data;
-  dial->looking = false;
-  if (!dial->over) {
-    take_addresses(dial, found);
-    if (status < 0 || dial->count == 0) {
-      no_address(dial, status < 0 ? uv_strerror(status) : "has no address");
-    } else {
-      try_next(dial);
-    }
+static void on_found(void *context, const struct addrinfo *found, const char *why) {
+  laju_dial *dial = context;
+  dial->lookup = NULL;
+  take_addresses(dial, found);
+  if (why != NULL || dial->count == 0) {
+    no_address(dial, why != NULL ? why : "has no address");
+  } else {
+    try_next(dial);
   }
-  uv_freeaddrinfo(found);
-  close_one(dial);
+}
+
+static void on_lookup_gone(void *context) {
+  close_one(context);
 }
 
 static void on_lookup_timeout(uv_timer_t *timer) {
@@ -228,6 +230,7 @@ static void on_lookup_timeout(uv_timer_t *timer) {
 }
 
 static void look_up(laju_dial *dial) {
+  static const laju_lookup_events events = {.done = on_found, .gone = on_lookup_gone};
   char port[8];
   snprintf(port, sizeof port, "%u", (unsigned)dial->place.port);
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *found = NULL;
@@ -237,14 +240,11 @@ static void look_up(laju_dial *dial) {
     try_next(dial);
     return;
   }
-  hints.ai_flags = AI_NUMERICSERV;
-  dial->lookup.data = dial;
-  int err = uv_getaddrinfo(dial->loop, &dial->lookup, on_found, dial->place.host, port, &hints);
-  if (err < 0) {
-    no_address(dial, uv_strerror(err));
+  dial->lookup = laju_lookup_start(dial->loop, dial->place.host, dial->place.port, &events, dial);
+  if (dial->lookup == NULL) {
+    no_address(dial, "no memory");
     return;
   }
-  dial->looking = true;
   dial->open++;
   int64_t left_us = dial->deadline_us - now_us();
   uv_timer_start(&dial->timer, on_lookup_timeout, left_us > 0 ? (uint64_t)(left_us + 999) / 1000 : 0, 0);

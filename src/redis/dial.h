@@ -1,4 +1,4 @@
-/* Inside `redis`: makes a connected socket to a place. Looks its name up (in libuv's threads), tries its addresses one after the
+/* Inside `redis`: makes a connected socket to a place. Looks its name up (redis/lookup.h), tries its addresses one after the
  * other, each for its share of the time that is left.
  *
  * One thread, the loop's.

@@ -95,8 +95,8 @@ struct laju_link_command {
 int laju_link_new(laju_link **out, laju_link_shared *shared, const laju_link_options *options,
                   const laju_link_events *events, void *owner);
 
-/* Closes: `done` of all commands comes from within, no event after that. It frees itself when the loop has closed its handles
- * and a lookup under way has ended, then calls `closed` (NULL is allowed). */
+/* Closes: `done` of all commands comes from within, no event after that. It frees itself when the loop has closed its handles,
+ * then calls `closed` (NULL is allowed). */
 void laju_link_close(laju_link *link, void (*closed)(void *context), void *context);
 
 /* Is it greeted? */
