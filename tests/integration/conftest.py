@@ -26,11 +26,19 @@ SETTINGS = {"rules": RULES, "resp_admin": True, "memory": "64MiB"}
 SANITIZED = any(word in pathlib.Path(BINARY).read_bytes() for word in (b"__asan_init", b"__tsan_init"))
 plain_only = pytest.mark.plain_only
 
+# What these have of the server's code, others bring under a sanitizer already; they take most of the time.
+PLAIN_MODULES = {"test_bench", "test_callers", "test_cli", "test_clients", "test_demo", "test_failover", "test_fleet",
+                 "test_openapi", "test_replay", "test_store_clients", "test_store_example", "test_tools"}
+
+
+def is_plain_only(item):
+    return item.get_closest_marker("plain_only") is not None or item.module.__name__ in PLAIN_MODULES
+
 
 def pytest_collection_modifyitems(config, items):
     """A sanitizer has its own memory and its own way to die: what is about these is left to the plain build."""
     if SANITIZED:
-        left = [item for item in items if item.get_closest_marker("plain_only")]
+        left = [item for item in items if is_plain_only(item)]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
 
