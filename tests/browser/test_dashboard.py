@@ -264,7 +264,7 @@ def test_a_store_that_does_not_answer_is_told_and_its_fallbacks_counted(serve, d
         finally:
             redis.thaw()
         expect(board.page.locator(".store .state")).to_have_text("Up")
-        expect(board.page.locator("[data-alert]")).to_have_count(0)
+        expect(board.page.locator("[data-alert=storeDown]")).to_have_count(0)
 
 
 def test_where_no_stream_opens_it_asks_again_and_again(laju, dashboard):
@@ -304,7 +304,7 @@ def test_a_page_that_nobody_sees_asks_for_nothing(laju, dashboard):
         board.page.evaluate(turn, "hidden")
     board.page.wait_for_timeout(200)  # what was asked before is answered
     asked = len(board.page.watch.asked)
-    board.page.wait_for_timeout(2500)  # longer than any of its intervals but that of who is refused
+    board.page.wait_for_timeout(2200)  # longer than any of its intervals but that of who is refused
     assert board.page.watch.asked[asked:] == []
     board.page.evaluate(turn, "visible")
     board.expect_hearing("live")

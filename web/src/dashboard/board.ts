@@ -26,6 +26,9 @@ export class Board {
   private readonly topping = new Regular(TOP_MS, () => this.read(this.top, async () => (await readTop(TOP_MOST)).keys));
   private readonly overriding = new Regular(OVERRIDES_MS, () =>
     this.read(this.overrides, async () => (await readOverrides()).overrides));
+  private indexed: readonly Rule[] | null = null; // what the next two are of
+  private byName: ReadonlyMap<string, Rule> = new Map();
+  private names: readonly string[] = [];
   private rulesOf = ''; // which process and configuration `rules` are of
   private overridesOf = '';
   private running = false;
@@ -72,7 +75,22 @@ export class Board {
   }
 
   ruleOf(name: string): Rule | undefined {
-    return this.rules.is.find((rule) => rule.name === name);
+    return this.index().get(name);
+  }
+
+  /** All there are; until that is known, those of which laju has told. */
+  get ruleNames(): readonly string[] {
+    return this.index().size > 0 ? this.names : (this.status?.rules.map(({ name }) => name) ?? []);
+  }
+
+  /** There may be thousands, and each row of a table asks for its own. */
+  private index(): ReadonlyMap<string, Rule> {
+    if (this.indexed !== this.rules.is) {
+      this.indexed = this.rules.is;
+      this.byName = new Map(this.rules.is.map((rule) => [rule.name, rule]));
+      this.names = [...this.byName.keys()];
+    }
+    return this.byName;
   }
 
   private turn(): void {

@@ -14,7 +14,7 @@ export class Choice implements Judged {
   readonly element: HTMLElement;
   private readonly select: HTMLSelectElement;
   private readonly error: HTMLElement;
-  private offered = '';
+  private offered: readonly string[] = [];
 
   constructor(name: string, label: string, hint: string, chosen: () => void) {
     const [id, hintId, errorId] = [`field-${name}`, `hint-${name}`, `error-${name}`];
@@ -35,10 +35,10 @@ export class Choice implements Judged {
 
   /** What is chosen stays chosen where it is still there. */
   offer(values: readonly string[]): void {
-    const offered = values.join('\n');
-    if (offered === this.offered) return;
+    const { offered } = this;
+    if (values === offered || (values.length === offered.length && values.every((value, i) => value === offered[i]))) return;
     const { value } = this.select;
-    this.offered = offered;
+    this.offered = values;
     this.select.replaceChildren(...values.map((value) => h('option', { value }, value)));
     if (values.includes(value)) this.select.value = value;
   }

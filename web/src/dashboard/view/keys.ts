@@ -57,7 +57,7 @@ export class Keys {
   update(): void {
     const { board, words } = this;
     const { keys, dropped } = board.watch;
-    this.rule.offer(board.rules.is.map(({ name }) => name));
+    this.rule.offer(board.ruleNames);
     this.group.visible = this.needsGroup;
     this.key.hint = this.keyHint();
     say(this.note, dropped ? fill(words.dropped, { most: formatNumber(WATCHED_MOST), key: dropped.key.key }) : '');

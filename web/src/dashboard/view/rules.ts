@@ -137,20 +137,17 @@ export class Rules {
     note.hidden = note.textContent === '';
   }
 
-  private names(): string[] {
+  private names(): readonly string[] {
     const { board } = this;
-    const told = board.status?.rules.map(({ name }) => name) ?? [];
-    const known = board.rules.is.map(({ name }) => name);
-    const all = known.length > 0 ? known : told;
     const wanted = this.search.value.trim().toLowerCase();
-    const found = all.filter((name) => name.toLowerCase().includes(wanted));
+    const found = board.ruleNames.filter((name) => name.toLowerCase().includes(wanted));
     // Of thousands those are shown first of which there is something to tell.
-    const live = new Set(told);
+    const live = new Set(board.status?.rules.map(({ name }) => name));
     const first = found.length > ROWS_MOST ? [...found.filter((name) => live.has(name)), ...found.filter((name) => !live.has(name))] : found;
     return this.sorted(first, this.order.value as Order);
   }
 
-  private sorted(names: string[], order: Order): string[] {
+  private sorted(names: readonly string[], order: Order): readonly string[] {
     if (order === 'configured') return names;
     const { history } = this.board;
     const weight = new Map(names.map((name) => {

@@ -75,6 +75,7 @@ export class TimeChart {
     this.place = h('div', {
       class: 'plot', role: 'slider', tabindex: 0, 'aria-label': label, 'aria-valuemin': 0,
       onkeydown: (event) => this.key(event as KeyboardEvent),
+      onfocus: () => this.place.matches(':focus-visible') && this.choose(this.times[this.times.length - 1] ?? null), // a reader is told one moment, not each
       onblur: () => this.choose(null),
     });
     // What stands on another is drawn before it: where it adds nothing, the other's line is seen.
