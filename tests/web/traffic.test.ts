@@ -54,6 +54,8 @@ test('the boundary burst is the limit before an edge and the limit after it, eve
   assert.equal(first.filter((at) => at >= 9_800_000 && at < 10_000_000).length, 10);
   assert.equal(first.filter((at) => at >= 10_000_000 && at < 10_200_000).length, 10);
   assert.deepEqual(second, first.map((at) => at + 4 * 10_000_000));
+  const hour = times(planOf('edge', { periodUs: 3600 * SECOND_US }), 20);
+  assert.ok((hour[19] ?? 0) - (hour[0] ?? 0) < 2 * SECOND_US); // within two seconds, however long the period is
   assert.equal(startOf(planOf('edge')), 8_500_000);
   assert.equal(times(planOf('edge', { cost: 3 }), 40).filter((at) => at < 10_000_000).length, 3); // as many as the limit takes
 });

@@ -23,7 +23,8 @@ export interface Arrival {
 
 const SECOND_US = 1_000_000;
 const SPREE_MOST = 15; // requests of one spree of the bot
-const EDGE_PART = 50; // a burst at the edge takes this part of a period, on each side
+const EDGE_PART = 50; // a burst at the edge takes this part of a period, on each side,
+const EDGE_MOST_US = SECOND_US; // and never longer
 const EDGE_EVERY = 4; // periods: by then all five algorithms have forgotten the last one
 
 /** Where time begins: shortly before something happens. */
@@ -61,7 +62,7 @@ function* botTimes(plan: Plan, random: Random): Generator<number> {
 
 /** As many as the limit takes just before a window's edge, and as many just after it. */
 function* edgeTimes(plan: Plan): Generator<number> {
-  const lead = Math.max(1, Math.floor(plan.periodUs / EDGE_PART));
+  const lead = Math.max(1, Math.min(EDGE_MOST_US, Math.floor(plan.periodUs / EDGE_PART)));
   const count = Math.max(1, Math.floor(plan.limit / Math.max(1, plan.cost)));
   for (let edge = plan.periodUs; ; edge += EDGE_EVERY * plan.periodUs) {
     for (let i = 0; i < count; i++) yield edge - lead + Math.floor((i * lead) / count);

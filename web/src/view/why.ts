@@ -48,6 +48,7 @@ export class Why {
     this.shown = key;
     this.element.hidden = chosen === null;
     if (!chosen) return;
+    this.element.dataset['accent'] = world.lane(chosen.lane).algorithm;
     this.element.dataset['request'] = String(chosen.request);
     this.element.dataset['pod'] = String(world.history.pod(chosen.request) + 1);
     const held = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-do') : null;
