@@ -128,9 +128,11 @@ class Page {
       h('p', { class: 'brand' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')), h('strong', {}, 'laju'),
         h('span', { class: 'muted' }, words.tagline)),
       h('nav', { class: 'views', 'aria-label': words.views, hidden: this.offered.length < 2 }, ...this.offered.map((view) =>
-        h('a', { href: routeTo(view, this.kept[view]), 'data-do': `view-${view}`, 'aria-current': view === this.view && 'page' }, words[view]))),
+        h('a', { href: routeTo(view, this.kept[view]), 'data-do': `view-${view}`, 'aria-current': view === this.view && 'page' },
+          words[view]))),
       h('div', { class: 'row', role: 'group', 'aria-label': words.language }, ...LANGUAGES.map((language) =>
-        h('button', { type: 'button', class: 'quiet', lang: language, title: names[language], 'aria-label': `${language.toUpperCase()}: ${names[language]}`,
+        h('button', { type: 'button', class: 'quiet', lang: language, title: names[language],
+          'aria-label': `${language.toUpperCase()}: ${names[language]}`,
           'aria-pressed': String(language === this.language), 'data-do': `language-${language}`,
           onclick: () => { keepLanguage(language); this.speak(language); } }, language.toUpperCase()))),
       h('button', { type: 'button', class: 'quiet', 'data-do': 'theme', 'aria-label': themes[this.theme], title: themes[this.theme],

@@ -154,7 +154,7 @@ async function ask<T>(path: string, method = 'GET', body?: unknown): Promise<T> 
   const options: RequestInit = { method, cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) };
   if (body !== undefined) Object.assign(options, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
   const response = await fetch(path, options).catch((error: unknown) => {
-    throw new Problem(0, error instanceof Error ? error.message : String(error));
+    throw new Problem(0, `no answer (${error instanceof Error ? error.message : String(error)})`);
   });
   if (!response.ok) throw await problemOf(response);
   return (await response.json().catch(() => {

@@ -17,7 +17,7 @@ export type Hearing =
 export class Feed {
   hearing: Hearing = 'connecting';
   heardMs = 0; // the last word, by this machine's clock
-  why = '';
+  why = ''; // it is lost or refused; "" where there is no answer at all
   secured = false; // a token is set
   private stream: EventSource | null = null;
   private timer = 0;
@@ -92,8 +92,8 @@ export class Feed {
   }
 
   private fail(error: unknown): void {
-    this.why = error instanceof Error ? error.message : String(error);
     const status = error instanceof Problem ? error.status : 0;
+    this.why = status === 0 ? '' : (error as Problem).message;
     if (status === 401) {
       this.secured = true;
       this.turnTo('locked');

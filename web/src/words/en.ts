@@ -184,6 +184,7 @@ export const en = {
   'hearing-lost': 'Connection lost',
   'hearing-locked': 'A token is needed',
   'hearing-refused': 'Refused',
+  unanswered: 'laju does not answer. The page goes on asking.',
   lastWord: 'last word {at}',
   upFor: 'up for {up}',
   workersCount: 'workers: {n}',

@@ -186,6 +186,7 @@ export const id: Words = {
   'hearing-lost': 'Sambungan terputus',
   'hearing-locked': 'Perlu token',
   'hearing-refused': 'Ditolak',
+  unanswered: 'laju tidak menjawab. Halaman ini terus bertanya.',
   lastWord: 'kabar terakhir {at}',
   upFor: 'berjalan {up}',
   workersCount: 'pekerja: {n}',

@@ -89,7 +89,8 @@ export class Dashboard {
       h('div', { class: 'two' }, h('div', { class: 'stack' }, top.element, overrides.element), keys.element),
       h('div', { class: 'three' }, store.element, memory.element, doors.element));
     this.element.replaceChildren(
-      h('header', { class: 'boardhead' }, h('h1', {}, words.dashboard), h('p', { class: 'row' }, this.state, this.heard, this.facts), this.leave),
+      h('header', { class: 'boardhead' }, h('h1', {}, words.dashboard),
+        h('p', { class: 'row' }, this.state, this.heard, this.facts), this.leave),
       this.refusal, this.token.element, this.body);
     this.update();
   }
@@ -142,7 +143,7 @@ export class Dashboard {
     say(state, words[`hearing-${hearing}`]);
     say(this.heard, heardMs > 0 ? fill(words.lastWord, { at: formatClock(heardMs) }) : '');
     say(this.facts, board.status ? factsOf(words, board.status) : '');
-    say(this.refusal, hearing === 'refused' || hearing === 'lost' ? why : '');
+    say(this.refusal, hearing === 'refused' || hearing === 'lost' ? why || words.unanswered : '');
     this.refusal.hidden = this.refusal.textContent === '';
     this.leave.hidden = !secured || hearing === 'locked';
     const locked = hearing === 'locked';

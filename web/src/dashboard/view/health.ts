@@ -6,7 +6,7 @@ import type { Status, StoreStatus } from '../api';
 import type { Board } from '../board';
 import { type Alert, alertsOf } from '../health';
 import { Trouble } from '../history';
-import { cell, Facts, Meter, type Row, Table } from './parts';
+import { card, cell, Facts, Meter, type Row, Table } from './parts';
 
 function textOf(words: Words, alert: Alert): string {
   const rate = (n: number) => formatRate(n);
@@ -60,8 +60,7 @@ export class StoreCard {
     private readonly board: Board,
     private readonly words: Words,
   ) {
-    this.element = h('section', { class: 'card store', id: 'store', 'aria-labelledby': 'store-title' }, h('h2', { id: 'store-title' }, words.store),
-      this.state, this.why, this.facts.element);
+    this.element = card('store', words.store, this.state, this.why, this.facts.element);
   }
 
   update(): void {
@@ -81,7 +80,8 @@ export class StoreCard {
     const number = (n: number) => formatNumber(n);
     const closed = store.servers_up === store.servers;
     facts.show('workers', words.workersUp, fill(words.nOf, { n: store.workers_up, of: status?.workers ?? 0 }), !store.up);
-    facts.show('breaker', words.breaker, closed ? words.breakerClosed : fill(words.breakerOpen, { n: store.servers - store.servers_up, of: store.servers }), !closed);
+    const open = fill(words.breakerOpen, { n: store.servers - store.servers_up, of: store.servers });
+    facts.show('breaker', words.breaker, closed ? words.breakerClosed : open, !closed);
     facts.show('opened', words.breakerOpened, number(store.breaker_opened));
     facts.show('inflight', words.inflight, number(store.inflight));
     facts.show('timeouts', words.timeouts, number(store.failures.timeout), history.trouble(Trouble.timeouts) > 0);
@@ -92,9 +92,11 @@ export class StoreCard {
     facts.show('fallbacksDenied', words.fallbacksDenied, number(store.fallbacks_denied), fallback);
     facts.show('checks', words.storeChecks, number(store.checks));
     facts.show('remembered', words.remembered, number(store.remembered));
-    facts.show('connects', words.connects, fill(words.connectsFailed, { n: number(store.connects), failed: number(store.connect_failures) }));
+    const connects = { n: number(store.connects), failed: number(store.connect_failures) };
+    facts.show('connects', words.connects, fill(words.connectsFailed, connects));
     const versions = store.versions.map(({ version, count }) => `${version} × ${count}`).join(', ');
-    facts.show('nodes', words.nodes, versions === '' ? number(store.nodes) : `${number(store.nodes)} (${versions})`, store.versions.length > 1);
+    const nodes = versions === '' ? number(store.nodes) : `${number(store.nodes)} (${versions})`;
+    facts.show('nodes', words.nodes, nodes, store.versions.length > 1);
   }
 }
 
@@ -112,7 +114,7 @@ export class MemoryCard {
   ) {
     this.keys = new Meter(words.tableKeys);
     this.logs = new Meter(words.tableLogs);
-    this.element = h('section', { class: 'card memory', 'aria-labelledby': 'memory-title' }, h('h2', { id: 'memory-title' }, words.memoryHeading),
+    this.element = card('memory', words.memoryHeading,
       this.keysText, this.keys.element, this.logsText, this.logs.element, this.facts.element);
   }
 
@@ -129,7 +131,8 @@ export class MemoryCard {
     this.logs.update(logShare, formatShare(logShare));
     facts.show('slots', words.slots, formatNumber(table.slots));
     facts.show('evictedFresh', words.evictedFresh, formatNumber(table.evicted_fresh + table.logs_evicted_fresh));
-    facts.show('evictedUsed', words.evictedUsed, formatNumber(table.evicted_used + table.logs_evicted_used), history.trouble(Trouble.evictedUsed) > 0);
+    const used = formatNumber(table.evicted_used + table.logs_evicted_used);
+    facts.show('evictedUsed', words.evictedUsed, used, history.trouble(Trouble.evictedUsed) > 0);
   }
 }
 
@@ -165,9 +168,9 @@ export class DoorsCard {
     private readonly board: Board,
     private readonly words: Words,
   ) {
-    this.table = new Table(words.requests, [['', words.requests], ['number', words.admitted], ['number', words.refused], ['number', words.errors]]);
-    this.element = h('section', { class: 'card doors', 'aria-labelledby': 'doors-title' }, h('h2', { id: 'doors-title' }, words.doors),
-      this.open, this.table.element, this.facts.element);
+    this.table = new Table(words.requests,
+      [['', words.requests], ['number', words.admitted], ['number', words.refused], ['number', words.errors]]);
+    this.element = card('doors', words.doors, this.open, this.table.element, this.facts.element);
   }
 
   update(): void {
@@ -181,7 +184,8 @@ export class DoorsCard {
     facts.show('turnedAway', words.turnedAway, formatNumber(connections.refused), history.trouble(Trouble.turnedAway) > 0);
     facts.show('closed', words.closedByUs, closed === '' ? '0' : closed);
     this.table.update(Object.keys(requests), (door) => new DoorRow(board, words, door));
-    facts.show('reloads', words.reloads, fill(words.reloadsOf, { done: formatNumber(reloads.done), refused: formatNumber(reloads.refused) }), reloads.refused > 0);
+    const read = { done: formatNumber(reloads.done), refused: formatNumber(reloads.refused) };
+    facts.show('reloads', words.reloads, fill(words.reloadsOf, read), reloads.refused > 0);
   }
 }
 

@@ -6,6 +6,7 @@ import { fill, type Words } from '../../words';
 import type { Board } from '../board';
 import { type Watched, WATCHED_MOST } from '../watch';
 import { Choice, Form } from './form';
+import { card } from './parts';
 import { WatchedCard } from './watched';
 
 export class Keys {
@@ -30,13 +31,13 @@ export class Keys {
       fields: { rule: this.rule, key: this.key, group: this.group },
       buttons: [h('button', { class: 'primary', 'data-do': 'look-up' }, words.lookUp)],
       send: async () => {
-        const watched = await board.watch.add({ rule: this.rule.value, key: this.key.value, group: this.needsGroup ? this.group.value : '' });
+        const group = this.needsGroup ? this.group.value : '';
+        const watched = await board.watch.add({ rule: this.rule.value, key: this.key.value, group });
         this.update();
         this.cards.get(watched)?.element.scrollIntoView({ block: 'nearest' });
       },
     });
-    this.element = h('section', { class: 'card keys', id: 'keys', 'aria-labelledby': 'keys-title' }, h('h2', { id: 'keys-title' }, words.keysHeading),
-      h('p', { class: 'hint' }, words.keysHelp), this.form.element, this.note, this.list);
+    this.element = card('keys', words.keysHeading, h('p', { class: 'hint' }, words.keysHelp), this.form.element, this.note, this.list);
   }
 
   /** The rule that is looked at now is the one whose keys are meant. */
@@ -61,16 +62,16 @@ export class Keys {
     this.group.visible = this.needsGroup;
     this.key.hint = this.keyHint();
     say(this.note, dropped ? fill(words.dropped, { most: formatNumber(WATCHED_MOST), key: dropped.key.key }) : '');
-    for (const [watched, card] of this.cards) {
+    for (const [watched, shown] of this.cards) {
       if (keys.includes(watched)) continue;
-      card.element.remove();
+      shown.element.remove();
       this.cards.delete(watched);
     }
     keys.forEach((watched, i) => {
-      const card = this.cards.get(watched) ?? new WatchedCard(board, words, watched);
-      this.cards.set(watched, card);
-      if (this.list.children[i] !== card.element) this.list.insertBefore(card.element, this.list.children[i] ?? null);
-      card.update();
+      const shown = this.cards.get(watched) ?? new WatchedCard(board, words, watched);
+      this.cards.set(watched, shown);
+      if (this.list.children[i] !== shown.element) this.list.insertBefore(shown.element, this.list.children[i] ?? null);
+      shown.update();
     });
   }
 

@@ -4,7 +4,7 @@ import { formatClock, formatNumber } from '../../format';
 import { fill, type Words } from '../../words';
 import { deleteOverride, type Name, type Override } from '../api';
 import type { Board } from '../board';
-import { cell, type Row, Table } from './parts';
+import { card, cell, type Row, Table } from './parts';
 import { formatLeft } from './watched';
 
 const ROWS_MOST = 100;
@@ -63,8 +63,7 @@ export class Overrides {
     private readonly words: Words,
   ) {
     this.table = new Table(words.overridesHeading, [['rule', words.key], ['number', words.limit], ['number', words.endsIn], ['act', '']]);
-    this.element = h('section', { class: 'card overrides', 'aria-labelledby': 'overrides-title' },
-      h('h2', { id: 'overrides-title' }, words.overridesHeading), this.table.element, this.note);
+    this.element = card('overrides', words.overridesHeading, this.table.element, this.note);
   }
 
   update(): void {
@@ -92,6 +91,7 @@ export class Overrides {
     await deleteOverride(name).catch((error: unknown) => (this.wrong = error instanceof Error ? error.message : String(error)));
     this.board.readOverrides();
     const { watch } = this.board;
-    await Promise.all(watch.keys.filter(({ name: { rule, key } }) => rule === name.rule && key === name.key).map((watched) => watch.look(watched)));
+    const meant = watch.keys.filter((watched) => watched.name.rule === name.rule && watched.name.key === name.key);
+    await Promise.all(meant.map((watched) => watch.look(watched)));
   }
 }

@@ -5,7 +5,7 @@ import type { Palette } from '../../view/surface';
 import { fill, type Words } from '../../words';
 import type { Board } from '../board';
 import { Beat, Flow, KEPT_S } from '../history';
-import { Facts } from './parts';
+import { card, Facts } from './parts';
 import { TimeChart } from './time_chart';
 
 const SPANS_S = [60, 300, KEPT_S] as const;
@@ -34,11 +34,13 @@ export class Overview {
   ) {
     const rate = (value: number) => fill(words.perSecond, { n: formatRate(value) });
     this.all = h('button', { type: 'button', class: 'small', 'data-do': 'all-rules', onclick: () => filter(null) }, words.allRules);
-    this.spans = SPANS_S.map((seconds) => h('button', { type: 'button', class: 'quiet small', 'data-span': seconds, onclick: () => span(seconds) },
+    this.spans = SPANS_S.map((seconds) => h('button',
+      { type: 'button', class: 'quiet small', 'data-span': seconds, onclick: () => span(seconds) },
       fill(words.minutes, { n: seconds / 60 })));
     const value = (name: string) => h('dd', { 'data-rate': name });
     const sum = (name: string) => h('dd', { class: 'sum', 'data-sum': name });
-    this.readouts = { admitted: value('admitted'), refused: value('refused'), share: value('share'), shadow: value('shadow'), error: value('error') };
+    this.readouts = { admitted: value('admitted'), refused: value('refused'), share: value('share'),
+      shadow: value('shadow'), error: value('error') };
     this.sums = { admitted: sum('admitted'), refused: sum('refused') };
     const readout = (name: keyof typeof this.readouts, label: string, accent: string, below: HTMLElement | null = null) =>
       h('div', { 'data-accent': accent }, h('dt', {}, label), this.readouts[name], below);
@@ -48,8 +50,10 @@ export class Overview {
       format: rate,
       lines: [
         { accent: 'admitted', name: words.admitted, column: Flow.admitted, color: ({ accents }) => accents['token-bucket'], filled: true },
-        { accent: 'refused', name: words.refused, column: Flow.refused, color: ({ accents }) => accents['fixed-window'], onto: 0, hatched: true },
-        { accent: 'shadow', name: words.wouldRefuse, column: Flow.shadow, color: ({ accents }) => accents['sliding-window-counter'], dash: [6, 4], rare: true },
+        { accent: 'refused', name: words.refused, column: Flow.refused, color: ({ accents }) => accents['fixed-window'],
+          onto: 0, hatched: true },
+        { accent: 'shadow', name: words.wouldRefuse, column: Flow.shadow, color: ({ accents }) => accents['sliding-window-counter'],
+          dash: [6, 4], rare: true },
         { accent: 'error', name: words.undecided, column: Flow.error, color: ({ alarm }) => alarm, dash: [2, 3], rare: true },
       ],
     });
@@ -111,11 +115,11 @@ export class Latencies {
         { accent: 'own', name: 'p99', column: Beat.p99, color: ({ ink }) => ink },
         { accent: 'own', name: 'p50', column: Beat.p50, color: ({ ink }) => ink, dash: [4, 3], thin: true },
         { accent: 'store', name: words.storeP99, column: Beat.storeP99, color: ({ accents }) => accents['leaky-bucket'], rare: true },
-        { accent: 'store', name: words.storeP50, column: Beat.storeP50, color: ({ accents }) => accents['leaky-bucket'], dash: [4, 3], thin: true, rare: true },
+        { accent: 'store', name: words.storeP50, column: Beat.storeP50, color: ({ accents }) => accents['leaky-bucket'],
+          dash: [4, 3], thin: true, rare: true },
       ],
     });
-    this.element = h('section', { class: 'card latency', 'aria-labelledby': 'latency-title' },
-      h('h2', { id: 'latency-title' }, words.latency), this.facts.element, this.chart.element,
+    this.element = card('latency', words.latency, this.facts.element, this.chart.element,
       h('p', { class: 'hint' }, words.latencyHint));
   }
 

@@ -6,6 +6,12 @@ export interface Part {
   update(): void;
 }
 
+/** A card that is called by its title. */
+export function card(name: string, title: string, ...children: (Node | null)[]): HTMLElement {
+  const heading = h('h2', { id: `${name}-title` }, title);
+  return h('section', { class: `card ${name}`, 'aria-labelledby': heading.id }, heading, ...children);
+}
+
 /** Names and values, one under another. A value that is null is not shown, nor is its name. */
 export class Facts {
   readonly element = h('dl', { class: 'facts' });

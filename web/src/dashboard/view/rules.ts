@@ -115,15 +115,16 @@ export class Rules {
     filter: (rule: string | null) => void,
     changed: () => void,
   ) {
-    this.search = h('input', { id: 'field-find-rule', type: 'search', autocomplete: 'off', spellcheck: 'false', 'aria-label': words.findRule,
-      placeholder: words.findRule, oninput: changed });
+    this.search = h('input', { id: 'field-find-rule', type: 'search', autocomplete: 'off', spellcheck: 'false',
+      'aria-label': words.findRule, placeholder: words.findRule, oninput: changed });
     this.order = h('select', { id: 'field-order', 'aria-label': words.order, onchange: changed },
       ...ORDERS.map((order) => h('option', { value: order }, words[`order-${order}`])));
-    this.table = new Table(words.rules, [['rule', words.rule], ['recent', words.recently], ['number', words.admitted], ['number', words.refused],
-      ['share', words.refusedShare]]);
+    this.table = new Table(words.rules, [['rule', words.rule], ['recent', words.recently],
+      ['number', words.admitted], ['number', words.refused], ['share', words.refusedShare]]);
     this.row = (name) => new RuleRow(board, words, name, span, filter);
     this.element = h('section', { class: 'card rules', 'aria-labelledby': 'rules-title' },
-      h('div', { class: 'row spread' }, h('div', {}, h('h2', { id: 'rules-title' }, words.rules), h('p', { class: 'hint' }, words.rulesHelp)),
+      h('div', { class: 'row spread' },
+        h('div', {}, h('h2', { id: 'rules-title' }, words.rules), h('p', { class: 'hint' }, words.rulesHelp)),
         h('div', { class: 'row tools' }, this.search, this.order)),
       this.table.element, this.note);
   }
@@ -143,8 +144,8 @@ export class Rules {
     const found = board.ruleNames.filter((name) => name.toLowerCase().includes(wanted));
     // Of thousands those are shown first of which there is something to tell.
     const live = new Set(board.status?.rules.map(({ name }) => name));
-    const first = found.length > ROWS_MOST ? [...found.filter((name) => live.has(name)), ...found.filter((name) => !live.has(name))] : found;
-    return this.sorted(first, this.order.value as Order);
+    const first = () => [...found.filter((name) => live.has(name)), ...found.filter((name) => !live.has(name))];
+    return this.sorted(found.length > ROWS_MOST ? first() : found, this.order.value as Order);
   }
 
   private sorted(names: readonly string[], order: Order): readonly string[] {

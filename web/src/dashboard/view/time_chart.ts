@@ -27,7 +27,7 @@ export interface TimeChartOptions {
   log?: boolean;
 }
 
-const LEAST_STEP_S = 1;
+const FONT = '11px Inter, system-ui, sans-serif';
 
 /** Slanted strokes on nothing: told apart from what is filled without its colour. */
 function hatch(color: string): CanvasPattern | string {
@@ -75,7 +75,7 @@ export class TimeChart {
     this.place = h('div', {
       class: 'plot', role: 'slider', tabindex: 0, 'aria-label': label, 'aria-valuemin': 0,
       onkeydown: (event) => this.key(event as KeyboardEvent),
-      onfocus: () => this.place.matches(':focus-visible') && this.choose(this.times[this.times.length - 1] ?? null), // a reader is told one moment, not each
+      onfocus: () => this.begin(),
       onblur: () => this.choose(null),
     });
     // What stands on another is drawn before it: where it adds nothing, the other's line is seen.
@@ -122,28 +122,18 @@ export class TimeChart {
 
   private make(palette: Palette): void {
     if (this.place.clientWidth === 0) return;
-    const { lines, format, height, log, axis: axisText = formatShort } = this.options;
+    const { lines, format, height } = this.options;
+    const at = (i: number) => this.order.indexOf(i) + 1;
     this.palette = palette;
     this.plot?.destroy();
-    const axis = { stroke: palette.muted, grid: { stroke: palette.line, width: 1 }, ticks: { show: false }, font: '11px Inter, system-ui, sans-serif' };
-    const place = (i: number) => this.order.indexOf(i) + 1;
-    const bands = lines.flatMap(({ onto, color }, i): uPlot.Band[] =>
-      onto === undefined ? [] : [{ series: [place(i), place(onto)], fill: hatch(color(palette)) as string }]);
     this.plot = new uPlot({
       width: this.place.clientWidth,
       height,
       legend: { show: false },
       padding: [8, 26, 0, 0],
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-      scales: {
-        x: { time: true, range: () => [this.nowS - this.spanS, this.nowS] },
-        y: log ? { distr: 3, range: (_, least, most) => [10 ** Math.floor(Math.log10(least || 1)), 10 ** Math.ceil(Math.log10((most || 10) * 1.01))] }
-          : { range: (_, __, most) => [0, Math.max(1, (most ?? 0) * 1.1)] },
-      },
-      axes: [
-        { ...axis, size: 28, space: 90, incrs: [10, 15, 30, 60, 120, 300], values: (_, at) => at.map((s) => formatClock(s * 1000)) },
-        { ...axis, size: 52, space: 36, ...(log ? { splits: powersOfTen } : {}), values: (_, at) => at.map((value) => (value === null ? '' : axisText(value))) },
-      ],
+      scales: this.scales(),
+      axes: this.axes(palette),
       series: [{}, ...this.order.flatMap((i) => lines[i] ?? []).map((line): uPlot.Series => ({
         stroke: line.color(palette),
         width: line.thin ? 1.25 : 1.75,
@@ -151,9 +141,31 @@ export class TimeChart {
         ...(line.filled ? { fill: veil(line.color(palette)) } : {}),
         ...(line.dash ? { dash: line.dash } : {}),
       }))],
-      bands,
+      bands: lines.flatMap(({ onto, color }, i): uPlot.Band[] =>
+        onto === undefined ? [] : [{ series: [at(i), at(onto)], fill: hatch(color(palette)) as string }]),
       hooks: { setCursor: [(plot) => this.hover(plot.cursor.idx ?? null, format)] },
     }, this.data(), this.place);
+  }
+
+  private scales(): uPlot.Scales {
+    const power = (value: number, whole: (n: number) => number) => 10 ** whole(Math.log10(value));
+    const decades = (_: uPlot, least: number | null, most: number | null): uPlot.Range.MinMax =>
+      [power(least || 1, Math.floor), power((most || 10) * 1.01, Math.ceil)];
+    const fromZero = (_: uPlot, __: number | null, most: number | null): uPlot.Range.MinMax => [0, Math.max(1, (most ?? 0) * 1.1)];
+    return {
+      x: { time: true, range: () => [this.nowS - this.spanS, this.nowS] },
+      y: this.options.log ? { distr: 3, range: decades } : { range: fromZero },
+    };
+  }
+
+  private axes(palette: Palette): uPlot.Axis[] {
+    const { log, axis: text = formatShort } = this.options;
+    const axis: uPlot.Axis = { stroke: palette.muted, grid: { stroke: palette.line, width: 1 }, ticks: { show: false }, font: FONT };
+    return [
+      { ...axis, size: 28, space: 90, incrs: [10, 15, 30, 60, 120, 300], values: (_, at) => at.map((s) => formatClock(s * 1000)) },
+      { ...axis, size: 52, space: 36, ...(log ? { splits: powersOfTen } : {}),
+        values: (_, at) => at.map((value: number | null) => (value === null ? '' : text(value))) },
+    ];
   }
 
   private hover(index: number | null, format: (value: number) => string): void {
@@ -170,10 +182,15 @@ export class TimeChart {
     return `${formatClock(time * 1000)} · ${parts.join(' · ') || '–'}`;
   }
 
+  /** By the keyboard one moment is told, the last; and no other until it is left. */
+  private begin(): void {
+    if (this.place.matches(':focus-visible')) this.choose(this.times[this.times.length - 1] ?? null);
+  }
+
   private key(event: KeyboardEvent): void {
     const last = this.times.length - 1;
     const at = this.index();
-    const goal: Record<string, number> = { ArrowLeft: at - LEAST_STEP_S, ArrowRight: at + LEAST_STEP_S, Home: 0, End: last };
+    const goal: Record<string, number> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
     const to = goal[event.key];
     if (to === undefined || last < 0) return;
     event.preventDefault();

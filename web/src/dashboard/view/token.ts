@@ -4,6 +4,7 @@ import { Field } from '../../view/field';
 import type { Words } from '../../words';
 import { login } from '../api';
 import { Form } from './form';
+import { card } from './parts';
 
 export class TokenCard {
   readonly element: HTMLElement;
@@ -24,7 +25,7 @@ export class TokenCard {
         done();
       },
     });
-    this.element = h('section', { class: 'card token', 'aria-labelledby': 'token-title' }, h('h2', { id: 'token-title' }, words.tokenHeading), form.element);
+    this.element = card('token', words.tokenHeading, form.element);
   }
 
   focus(): void {

@@ -4,7 +4,7 @@ import { formatClock, formatNumber } from '../../format';
 import { fill, type Words } from '../../words';
 import type { Refused } from '../api';
 import type { Board } from '../board';
-import { cell, Meter, type Row, Table } from './parts';
+import { card, cell, Meter, type Row, Table } from './parts';
 
 const ROWS_MOST = 20;
 
@@ -59,9 +59,9 @@ export class Top {
     private readonly words: Words,
     private readonly lookUp: (rule: string, key: string) => void,
   ) {
-    this.table = new Table(words.topHeading, [['rule', words.key], ['number', words.refusals], ['share', ''], ['number', words.lastRefusal]]);
-    this.element = h('section', { class: 'card top', 'aria-labelledby': 'top-title' },
-      h('h2', { id: 'top-title' }, words.topHeading), h('p', { class: 'hint' }, words.topHelp), this.table.element, this.note);
+    this.table = new Table(words.topHeading,
+      [['rule', words.key], ['number', words.refusals], ['share', ''], ['number', words.lastRefusal]]);
+    this.element = card('top', words.topHeading, h('p', { class: 'hint' }, words.topHelp), this.table.element, this.note);
     new IntersectionObserver((entries) => board.showTop(entries.some((entry) => entry.isIntersecting)), { rootMargin: '200px' })
       .observe(this.element);
   }

@@ -113,7 +113,8 @@ export class WatchedCard {
     const bucket = rule ? rule.burst !== null : true;
     const field = (name: string, label: string, hint: string, numeric: boolean, suggestions?: readonly string[]) =>
       new Field({ name: `override-${watched.id}-${name}`, label, hint, numeric, ...(suggestions ? { suggestions } : {}) });
-    const limit = field('limit', words.limit, rule ? fill(words.overrideLimitHint, { limit: formatNumber(rule.limit), per: rule.per }) : words.limitHint, true);
+    const usual = rule ? fill(words.overrideLimitHint, { limit: formatNumber(rule.limit), per: rule.per }) : words.limitHint;
+    const limit = field('limit', words.limit, usual, true);
     const burst = field('burst', words.burst, words.overrideBurstHint, true);
     const expires = field('expires', words.expiresIn, words.expiresHint, false, EXPIRIES);
     expires.value = '1h';
