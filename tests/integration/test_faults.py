@@ -236,9 +236,8 @@ def test_a_late_answer_is_nobodys(world, key):
 
 
 def test_a_connection_that_is_half_open_is_left(world, key):
-    with world.traffic(key, world.far, world.patient) as t:
+    with world.traffic(key, world.far) as t:
         world.net.lose()
-        world.patient_net.lose()
         lost = time.monotonic()
         t.wait_until_exact(since=lost + 1)  # no error tells of it; it is silence that does, and a second of it
         t.let_pass(0.2)
