@@ -50,7 +50,7 @@ def dashboard(open_page):
 
 def test_its_numbers_are_what_was_sent(serve, dashboard):
     laju = serve()
-    board = dashboard(laju).open_live()
+    board = dashboard(laju, size={"width": 1440, "height": 400}).open_live()  # who is refused is out of sight, and not asked for
     board.expect_sums("0", "0")
     assert laju.checks("login", "user:42", 30) == 10
     assert laju.checks("quota", "tenant", 5) == 5  # of which two would have been refused
