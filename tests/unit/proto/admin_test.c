@@ -327,6 +327,19 @@ static void a_session_is_bought_used_and_ended(void **state) {
   assert_int_equal(status_of(desk_asked(k, "GET /v1/status", cookie, NULL)), 401);
 }
 
+static void the_page_is_told_whether_it_is_let_in(void **state) {
+  desk *k = *state;
+  char cookie[128];
+  holds(got(k, "/v1/session"), "{\"needed\":false,\"open\":true}");
+  k->admin.exposed = true;
+  holds(got(k, "/v1/session"), "{\"needed\":false,\"open\":false}");
+  k->d.terms.admin_token = "open barley";
+  holds(got(k, "/v1/session"), "{\"needed\":true,\"open\":false}");
+  snprintf(cookie, sizeof cookie, "%s",
+           session_of(desk_asked(k, "POST /v1/session", "", "{\"token\":\"open barley\"}")));
+  holds(desk_asked(k, "GET /v1/session", cookie, NULL), "{\"needed\":true,\"open\":true}");
+}
+
 /* The next event is the stream's last. */
 static void is_sent_away(desk *k) {
   size_t before = k->admin.subscribers;
@@ -411,6 +424,7 @@ int main(void) {
       TEST(with_a_token_all_but_the_page_needs_it),
       TEST(every_wrong_token_gets_the_same_answer_and_late),
       TEST(a_session_is_bought_used_and_ended),
+      TEST(the_page_is_told_whether_it_is_let_in),
       TEST(a_subscriber_goes_with_the_token_or_the_session_that_let_it_in),
       TEST(a_session_is_not_sold_for_less),
       TEST(over_tls_the_cookie_is_for_tls_alone),
