@@ -7,11 +7,11 @@ import pytest
 
 import law
 import traffic
-from conftest import plain_only, tool
+from conftest import SANITIZED, plain_only, tool
 from proxy import Proxy
 from redis_fleet import wait_until
 from redis_server import RedisServer
-from server import Server, free_port
+from server import Server, free_port, memory_kib, settled_descriptors
 from test_store import ready, wait_for_store
 from traffic import LIMIT, Traffic
 
@@ -36,9 +36,14 @@ class World:
         for server in self.all:
             server.wait_until_ready()
             wait_for_store(server)
+        metric(self.near, "laju_nodes")  # the admin door's first caller costs it a descriptor
+        self.at_start = [(settled_descriptors(server.process.pid), memory_kib(server.process.pid)) for server in self.all]
 
     def stop(self):
-        for server in self.all:
+        """After all of it they hold what they held before."""
+        for server, (descriptors, memory) in zip(self.all, self.at_start):
+            assert settled_descriptors(server.process.pid) <= descriptors
+            assert SANITIZED or memory_kib(server.process.pid) < memory + traffic.FLAT_KIB
             server.stop()
 
     def traffic(self, key, *servers, each=2):

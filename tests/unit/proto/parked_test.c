@@ -28,15 +28,17 @@ static int shut_batch(void **state) {
   return 0;
 }
 
+static char fed[20]; /* the bytes that the keys lie in */
+
 /* One ask of `count` checks under a rule, whose keys are "k0", "k1", ... */
 static laju_ask *add(const laju_rule *rule, uint32_t count, bool waiting) {
-  static const char keys[] = "k0k1k2k3k4k5k6k7k8k9";
+  memcpy(fed, "k0k1k2k3k4k5k6k7k8k9", sizeof fed);
   laju_ask *ask = &batch->asks[batch->ask_count++];
   *ask = (laju_ask){
       .kind = LAJU_ASK_EACH, .first = (uint32_t)batch->check_count, .count = count, .waiting = waiting, .form = 7};
   for (uint32_t i = 0; i < count; i++) {
     batch->checks[batch->check_count + i] =
-        (laju_check){.rule = rule, .key = keys + 2 * (i % 10), .key_len = 2, .cost = i};
+        (laju_check){.rule = rule, .key = fed + 2 * (i % 10), .key_len = 2, .cost = i};
     batch->decisions[batch->check_count + i] = (laju_decision){.remaining = 100 + i};
   }
   batch->check_count += count;
@@ -62,6 +64,7 @@ static laju_parked *park(void) {
   memset(batch->groups, 0x55, LAJU_BATCH_CHECKS * sizeof *batch->groups);
   memset(batch->notes, 0x55, LAJU_BATCH_NOTES);
   memset(batch->keys, 0x55, LAJU_BATCH_KEYS);
+  memset(fed, 0x55, sizeof fed);
   laju_batch_clear(batch);
   return parked;
 }
