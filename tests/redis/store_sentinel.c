@@ -202,6 +202,31 @@ static void a_sentinel_that_wants_the_password_gets_it(void **unused) {
   redis_stop(&locked);
 }
 
+/* Whatever a sentinel says: who is there is asked, too. */
+static void who_is_named_and_is_no_primary_is_not_believed(void **unused) {
+  (void)unused;
+  redis_server named;
+  char port[8];
+  sentinel_process wrong;
+  uint16_t number = port_take();
+  snprintf(port, sizeof port, "%u", number);
+  redis_start_with(&named, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
+  freeReplyObject(redis_command(&named, "REPLICAOF 127.0.0.1 1"));
+  sentinel_start(&wrong, number, 1, "");
+
+  laju_store_options options = options_of("redis+sentinel://localhost/primary");
+  options.url.places[0].port = wrong.port;
+  open_store(options);
+  WAIT_FOR(strstr(laju_store_why(the_store), "is no primary") != NULL);
+  errand e;
+  assert_int_equal(check(&e, &load.rule, "laju:{x}:x", 1), LAJU_STORE_FAILED);
+  freeReplyObject(redis_command(&named, "REPLICAOF NO ONE"));
+  WAIT_FOR(check(&e, &load.rule, "laju:{x}:x", 1) == LAJU_STORE_ANSWERED);
+  close_store();
+  sentinel_stop(&wrong);
+  redis_stop(&named);
+}
+
 static void it_is_told_why_there_is_no_primary(void **unused) {
   (void)unused;
   laju_store_options options = options_of("redis+sentinel://localhost/other");
@@ -219,6 +244,7 @@ int main(void) {
       cmocka_unit_test(a_primary_that_moves_is_followed_and_a_sentinel_that_is_behind_is_not),
       cmocka_unit_test(a_failover_admits_again_at_most_what_was_lost),
       cmocka_unit_test(a_sentinel_that_wants_the_password_gets_it),
+      cmocka_unit_test(who_is_named_and_is_no_primary_is_not_believed),
       cmocka_unit_test(it_is_told_why_there_is_no_primary),
   };
   return cmocka_run_group_tests(tests, start_all, stop_all);
