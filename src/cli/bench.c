@@ -60,7 +60,7 @@ typedef struct arguments {
 
 static int read_number(const char *value, uint64_t min, uint64_t max, const char *allowed, uint64_t *out,
                        char why[LAJU_TEXT_SIZE]) {
-  uint64_t number;
+  uint64_t number = 0;
   if (laju_value_count(value, strlen(value), max, allowed, &number, why) < 0) return -1;
   if (number < min) return laju_complain(why, value, strlen(value), "is out of range", NULL, allowed);
   *out = number;
@@ -68,7 +68,7 @@ static int read_number(const char *value, uint64_t min, uint64_t max, const char
 }
 
 static int read_small(const char *value, unsigned max, const char *allowed, unsigned *out, char why[LAJU_TEXT_SIZE]) {
-  uint64_t number;
+  uint64_t number = 0;
   if (read_number(value, 1, max, allowed, &number, why) < 0) return -1;
   *out = (unsigned)number;
   return 0;
