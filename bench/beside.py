@@ -141,9 +141,9 @@ def cpu_seconds(pid):
     return scheduled(pid)[0]
 
 
-def run(argv):
-    """What it prints, run on the load's CPU."""
-    done = subprocess.run(["taskset", "-c", str(CPUS[-1])] + argv, capture_output=True, text=True, timeout=300)
+def run(argv, cpus=CPUS[-1:]):
+    """What it prints, run on the load's CPU, or on those."""
+    done = subprocess.run(["taskset", "-c", ",".join(map(str, cpus))] + argv, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         fail("%s failed:\n%s%s" % (" ".join(argv), done.stdout, done.stderr))
     return done.stdout

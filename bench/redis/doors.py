@@ -19,6 +19,7 @@ CHECK = "LAJU.CHECK %s {key}"
 BODY = 'POST /v1/check {"rule":"%s","key":"{key}"}'
 RATE = 100_000  # checks a second that are promised within P99_MS
 P99_MS = 5
+PROMISED = ("INCR", "laju, RESP, token-bucket", "laju, HTTP, token-bucket")
 
 
 def config_of(folder, redis, resp, http):
@@ -67,12 +68,21 @@ class Bench:
             rounds.append((result["throughput"], cpu_us, *(latency[q] / 1000 for q in ("p50", "p99", "p999"))))
         return beside.medians(rounds)
 
-    def promise(self):
-        """At a rate that does not wait for answers, every request timed from when it was due."""
-        command = [beside.LAJU, "bench", "resp://127.0.0.1:%d" % self.resp, "--json", "--connections", "50", "--pipeline", "64",
-                   "--rate", str(RATE), "--keys", str(beside.KEYS), "--duration", "%dms" % (3 * beside.MILLISECONDS),
-                   "--command", CHECK % "token-bucket"]
-        return json.loads(beside.run(command))
+    def free_cpus(self):
+        """From here on all may run anywhere: three processes on two CPUs have no place of their own at a rate near the limit."""
+        for pid in (self.redis, self.laju):
+            subprocess.run(["taskset", "-acp", ",".join(map(str, beside.CPUS)), str(pid)], check=True, capture_output=True)
+
+    def promise(self, door, command):
+        """(answered, p50, p99, p99.9 in ms) at a rate that does not wait for answers, each request timed from when it was due"""
+        rounds = []
+        for _ in range(max(beside.ROUNDS, 3)):
+            result = json.loads(beside.run([
+                beside.LAJU, "bench", door, "--json", "--connections", "50", "--pipeline", "64", "--rate", str(RATE), "--keys",
+                str(beside.KEYS), "--duration", "%dms" % (3 * beside.MILLISECONDS), "--command", command], beside.CPUS))
+            latency = result["latency_us"]
+            rounds.append((result["throughput"], *(latency[q] / 1000 for q in ("p50", "p99", "p999"))))
+        return beside.medians(rounds)
 
 
 def main():
@@ -93,10 +103,12 @@ def main():
                     a_second, cpu_us, *latency = bench.measure(door, pipeline, command)
                     incr = incr or cpu_us
                     print("%-36s %9d %10.2f %8.2f %8.2f %8.2f %8.1f%%" % (name, a_second, cpu_us, *latency, 100 * incr / cpu_us))
-            result = bench.promise()
-            latency = result["latency_us"]
-            print("\n%d checks/s asked for, %d answered: p50 %.2f ms, p99 %.2f ms, p99.9 %.2f ms (aim: p99 below %d ms)" % (
-                RATE, result["throughput"], latency["p50"] / 1000, latency["p99"] / 1000, latency["p999"] / 1000, P99_MS))
+            bench.free_cpus()
+            print("\n%d a second asked for (aim: p99 below %d ms)\n%-36s %9s %8s %8s %8s" % (
+                RATE, P99_MS, "", "answered", "p50 ms", "p99 ms", "p99.9"))
+            for name, door, command in bench.rows():
+                if name in PROMISED:
+                    print("%-36s %9d %8.2f %8.2f %8.2f" % (name, *bench.promise(door, command)))
         finally:
             servers.stop()
 
