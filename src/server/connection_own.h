@@ -106,7 +106,7 @@ void laju_connection_flush(laju_connection *connection);
 /* The same at the turn's end, for a connection that goes on afterwards. */
 void laju_connection_flush_late(laju_connection *connection);
 
-/* Writes bytes of the wire. */
+/* Writes bytes of the wire. Only while nothing is unsent: there is room for one rest. */
 void laju_connection_send_raw(laju_connection *connection, const char *bytes, size_t len);
 
 /* Sends all that is in the outbox. */
@@ -122,6 +122,10 @@ void laju_connection_decrypt(laju_connection *connection, const char *bytes, siz
 
 /* Plain bytes into all->cipher. False: the stream is broken, or there is no memory. */
 bool laju_connection_encrypt(laju_connection *connection, const char *bytes, size_t len);
+
+/* Sends what TLS itself has to say: greetings, alerts, tickets. While replies are unsent or late it stays in the stream, and goes
+ * out with them. */
+void laju_connection_speak_tls(laju_connection *connection);
 
 /* Tells the peer that nothing more comes, where it speaks TLS. */
 void laju_connection_end_tls(laju_connection *connection);

@@ -7,9 +7,10 @@ bool laju_connection_open_tls(laju_connection *connection) {
   return connection->tls != NULL;
 }
 
-/* What TLS itself has to say: greetings, alerts, tickets. */
-static void send_own(laju_connection *connection) {
+void laju_connection_speak_tls(laju_connection *connection) {
   laju_buffer *cipher = &connection->all->cipher;
+  if (connection->tls == NULL || connection->unsent != NULL || connection->late) return;
+  if (uv_is_closing(&connection->io.handle)) return;
   laju_buffer_clear(cipher);
   laju_tls_stream_take(connection->tls, cipher);
   if (cipher->failed) {
@@ -30,7 +31,9 @@ void laju_connection_decrypt(laju_connection *connection, const char *bytes, siz
     laju_connection_feed(connection, all->plain, (size_t)got);
     if (uv_is_closing(&connection->io.handle)) return;
   }
-  send_own(connection);
+  if (got == LAJU_TLS_ENDED && connection->late) laju_connections_send_late(all); /* replies come before the end */
+  if (uv_is_closing(&connection->io.handle)) return;
+  laju_connection_speak_tls(connection);
   if (got == LAJU_TLS_BROKEN) laju_connection_count_and_close(connection, &all->counters.broken);
   if (got == LAJU_TLS_ENDED) connection->peer_done = true;
 }
@@ -46,5 +49,5 @@ bool laju_connection_encrypt(laju_connection *connection, const char *bytes, siz
 void laju_connection_end_tls(laju_connection *connection) {
   if (connection->tls == NULL) return;
   laju_tls_stream_end(connection->tls);
-  send_own(connection);
+  laju_connection_speak_tls(connection);
 }

@@ -9,9 +9,10 @@ static void on_written(uv_write_t *request, int status) {
   connection->unsent = NULL;
   if (status < 0) {
     laju_connection_close(connection);
-  } else {
-    laju_connection_settle(connection);
+    return;
   }
+  laju_connection_speak_tls(connection);
+  laju_connection_settle(connection);
 }
 
 static void keep_unsent(laju_connection *connection, const char *bytes, size_t len) {

@@ -208,6 +208,74 @@ def test_what_is_no_tls_is_parted_from(secure):
     assert secure.answers()
 
 
+class HandMade:
+    """A client that makes its records and its segments apart: several of the former leave in one of the latter."""
+
+    def __init__(self, server, address, version, receives=None):
+        self.socket = socket.socket()
+        if receives is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receives)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(address)
+        context = server.context()
+        context.maximum_version = version
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname="localhost")
+        while True:
+            try:
+                self.tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                self.send()
+                self.incoming.write(self.socket.recv(65536))
+        self.send()
+
+    def send(self, more=b""):
+        self.socket.sendall(self.outgoing.read() + more)
+
+    def end(self):
+        try:
+            self.tls.unwrap()
+        except (ssl.SSLWantReadError, ssl.SSLError):
+            pass  # its own end is made; that of the server has not come
+
+    def received(self):
+        """The bytes of the wire up to their end."""
+        pieces = []
+        while piece := self.socket.recv(65536):
+            pieces.append(piece)
+        self.socket.close()
+        return b"".join(pieces)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_who_says_his_last_word_with_his_request_is_answered(secure, version):
+    for address, request in ((secure.http_address, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"), (secure.resp_address, b"PING\r\n")):
+        quiet, asking = (HandMade(secure, address, version) for _ in range(2))
+        asking.tls.write(request)
+        for client in (quiet, asking):
+            client.end()
+            client.send()
+        assert len(asking.received()) - len(quiet.received()) > len(b"+PONG\r\n")
+
+
+def test_an_alert_behind_replies_that_are_not_taken_harms_nothing(secure):
+    """A record that is none, in the same read as requests whose replies find the socket full."""
+    requests = b"GET /n HTTP/1.1\r\nHost: a\r\n\r\n" * 1100
+    junk = b"\x17\x03\x03\x00\x20" + b"x" * 32
+    for before in range(4):
+        client = HandMade(secure, secure.http_address, ssl.TLSVersion.TLSv1_3, receives=4096)
+        client.socket.settimeout(2)
+        try:
+            for i in range(before + 1):
+                client.tls.write(requests)
+                client.send(junk if i == before else b"")
+        except OSError:
+            pass  # it takes no more
+        client.socket.close()
+    assert secure.answers()
+
+
 @pytest.mark.plain_only  # ten seconds once will do
 def test_a_client_that_stalls_in_the_greeting_is_closed_and_holds_up_nobody(secure, key):
     began = time.monotonic()
