@@ -5,8 +5,8 @@
 void laju_load_tally_tell(laju_load_tally *tally, const char *text, size_t len) {
   size_t at = strlen(tally->error);
   for (size_t i = 0; i < len && at < LAJU_LOAD_ERROR_SIZE - 1; i++) {
-    /* what a stranger's server sends goes to a terminal */
-    tally->error[at++] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    /* What a stranger's server sends goes to a terminal, for which some bytes from 0x80 on are control characters, too. */
+    tally->error[at++] = text[i] < ' ' || text[i] > '~' ? ' ' : text[i];
   }
   tally->error[at] = '\0';
 }

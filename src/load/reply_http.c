@@ -14,6 +14,7 @@ static laju_load_verdict verdict_of(const llhttp_t *parser) {
 
 static int on_headers_complete(llhttp_t *parser) {
   laju_load_reader *reader = reader_of(parser);
+  if (parser->status_code < 200) return 0; /* the reply is still to come */
   if (verdict_of(parser) != LAJU_LOAD_FAILED || reader->tally->error[0] != '\0') return 0;
   char text[16];
   int len = snprintf(text, sizeof text, "HTTP %u ", parser->status_code);

@@ -82,6 +82,11 @@ static void a_long_error_is_cut_and_cannot_reach_the_terminal(void **unused) {
   reads(LAJU_LOAD_RESP, LAJU_LOAD_ANY, bytes, 1, 0, 1);
   assert_int_equal(strlen(tally.error), LAJU_LOAD_LINE_MAX - 1);
   assert_memory_equal(tally.error, " [2Jxxx", 7);
+  reads(LAJU_LOAD_RESP, LAJU_LOAD_ANY,
+        "-ERR \xc2\x9b"
+        "2J\x9b!\r\n",
+        0, 0, 1);
+  assert_string_equal(tally.error, "ERR   2J !");
 }
 
 static void is_not_resp(const char *bytes) {
@@ -129,6 +134,7 @@ static void chunks_and_interim_answers_are_understood(void **unused) {
   reads(LAJU_LOAD_HTTP, LAJU_LOAD_ANY,
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" OK, 2,
         0, 0);
+  assert_string_equal(tally.error, "");
 }
 
 static void what_is_no_http_is_refused(void **unused) {
