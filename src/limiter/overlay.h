@@ -21,6 +21,7 @@ typedef struct laju_overlay_entry {
   uint32_t limit, burst; /* burst: for the two buckets; for others the same as limit */
   uint32_t key_len;
   int64_t expires_us; /* since the epoch */
+  uint16_t veils; /* which of the rule's parts were veiled when it was set (config/policy.h): its key stays hidden */
   char key[LAJU_KEY_MAX];
 } laju_overlay_entry;
 

@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "core/rule.h"
 
-#define VERSION 1
-#define HEAD (1 + 2 + 4 + 4 + 8)
+#define VERSION 2
+#define HEAD (1 + 2 + 4 + 4 + 8 + 2)
 
 /* ---- writing ---- */
 
@@ -31,6 +31,7 @@ static void add_entry(void *context, const laju_overlay_entry *entry) {
   add_word(w->out, entry->limit, 4);
   add_word(w->out, entry->burst, 4);
   add_word(w->out, (uint64_t)entry->expires_us, 8);
+  add_word(w->out, entry->veils, 2);
   laju_buffer_add(w->out, name, name_len);
   laju_buffer_add(w->out, entry->key, entry->key_len);
 }
@@ -55,6 +56,7 @@ static size_t read_entry(const char *at, size_t left, char name[LAJU_NAME_MAX + 
   uint64_t expires_us = word(at + 11, 8);
   out->limit = (uint32_t)word(at + 3, 4);
   out->burst = (uint32_t)word(at + 7, 4);
+  out->veils = (uint16_t)word(at + 19, 2);
   bool good = key_len >= 1 && key_len <= LAJU_KEY_MAX && expires_us <= LAJU_TIME_MAX_US &&
               (out->limit == 0 || out->burst > 0) && left - HEAD >= name_len + key_len &&
               laju_name_valid(at + HEAD, name_len);

@@ -1,7 +1,7 @@
 /* Overrides as bytes, for a snapshot: by the names of their rules, since numbers are a process's own.
  *
- * u32 version (1), then for each, little endian: u8 length of the rule's name, u16 length of the key, u32 limit, u32 burst, u64
- * expires_us, the name, the key. Any thread, but for what laju_rule_names_number says.
+ * u32 version (2), then for each, little endian: u8 length of the rule's name, u16 length of the key, u32 limit, u32 burst, u64
+ * expires_us, u16 veils, the name, the key. Any thread, but for what laju_rule_names_number says.
  */
 #ifndef LAJU_LIMITER_OVERLAY_BYTES_H
 #define LAJU_LIMITER_OVERLAY_BYTES_H

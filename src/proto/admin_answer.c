@@ -198,7 +198,7 @@ static void answer_put(call *r) {
     answer_plain_problem(
         r, 409, "there have been too many rules of different names since the start: restart to override this one");
   } else if (laju_admin_read_override(&fresh, rule, r->bytes + (body.at - r->bytes), body.len, &problem)) {
-    laju_admin_change change = {.entry = {.limit = fresh.limit, .burst = fresh.burst}};
+    laju_admin_change change = {.entry = {.limit = fresh.limit, .burst = fresh.burst, .veils = rule->veils}};
     change.entry.expires_us = r->now_us + fresh.expires_in_us;
     begin_change(r, &change);
   } else {

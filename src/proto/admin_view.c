@@ -190,7 +190,8 @@ static void add_entry(laju_buffer *out, const laju_admin *admin, const laju_term
   const laju_rule gone = {.number = entry->number};
   laju_hash hash = laju_key_id(admin->hash_key, policy != NULL ? &policy->rule : &gone, entry->key, entry->key_len);
   const uint64_t id[2] = {hash.lo, hash.hi};
-  laju_shown_key key = {.rule = rule, .number = entry->number, .key = {entry->key, entry->key_len}, .id = id};
+  laju_shown_key key = {
+      .rule = rule, .number = entry->number, .veils = entry->veils, .key = {entry->key, entry->key_len}, .id = id};
   add_key(out, terms, &key);
   add_override(out, policy != NULL && laju_algorithm_is_bucket(policy->rule.algorithm), entry);
   laju_buffer_add_text(out, "}");

@@ -58,6 +58,10 @@ void laju_overrides_ask_put(laju_buffer *to, const laju_overrides_names *names, 
   len += laju_decimal(value + len, override->burst);
   value[len++] = ' ';
   len += laju_decimal(value + len, override->expires_ms);
+  if (override->veils != 0) {
+    value[len++] = ' ';
+    len += laju_decimal(value + len, override->veils);
+  }
   laju_words_begin(to, 1, "MULTI");
   begin(to, 4, "HSET", names);
   add_field(to, override->rule, override->key);
@@ -105,12 +109,14 @@ int64_t laju_overrides_read_version(const redisReply *reply) {
 }
 
 static bool read_value(laju_slice value, laju_kept_override *out) {
-  int64_t limit, burst;
+  int64_t limit, burst, veils = 0;
   if (!read_number(&value, ' ', LAJU_TOKENS_MAX, &limit) || value.at == NULL) return false;
   if (!read_number(&value, ' ', LAJU_TOKENS_MAX, &burst) || value.at == NULL) return false;
-  if (!read_number(&value, ' ', LAJU_TIME_MAX_US / 1000, &out->expires_ms) || value.at != NULL) return false;
+  if (!read_number(&value, ' ', LAJU_TIME_MAX_US / 1000, &out->expires_ms)) return false;
+  if (value.at != NULL && (!read_number(&value, ' ', UINT16_MAX, &veils) || value.at != NULL)) return false;
   out->limit = (uint32_t)limit;
   out->burst = (uint32_t)burst;
+  out->veils = (uint16_t)veils;
   return limit == 0 || burst > 0;
 }
 

@@ -27,6 +27,7 @@ typedef struct laju_kept_override {
   laju_slice rule, key;
   uint32_t limit, burst;
   int64_t expires_ms;      /* since the epoch */
+  uint16_t veils;          /* limiter/overlay.h; written where there are some */
   laju_slice field, value; /* as they were read */
 } laju_kept_override;
 

@@ -106,6 +106,7 @@ static void take(void *context, const laju_kept_override *kept) {
   entry->limit = kept->limit;
   entry->burst = kept->burst;
   entry->expires_us = expires_us;
+  entry->veils = kept->veils;
   entry->key_len = (uint32_t)kept->key.len;
   memcpy(entry->key, kept->key.at, kept->key.len);
 }
@@ -212,7 +213,8 @@ static void write_change(laju_overrides *o, const laju_admin_change *change) {
                              .key = {entry->key, entry->key_len},
                              .limit = entry->limit,
                              .burst = entry->burst,
-                             .expires_ms = entry->expires_us / 1000};
+                             .expires_ms = entry->expires_us / 1000,
+                             .veils = entry->veils};
   laju_buffer_clear(&o->buffer);
   if (change->removes) {
     laju_overrides_ask_remove(&o->buffer, &o->names, kept.rule, kept.key);

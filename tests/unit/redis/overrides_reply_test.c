@@ -48,6 +48,10 @@ static void a_change_raises_the_version_with_it(void **state) {
   assert_int_equal(to.len, sizeof put - 1);
   assert_memory_equal(to.data, put, sizeof put - 1);
   laju_buffer_clear(&to);
+  kept.veils = 65535;
+  laju_overrides_ask_put(&to, &names, &kept);
+  assert_non_null(memmem(to.data, to.len, "\r\n$32\r\n4294967295 7 1700000000000 65535\r\n", 39));
+  laju_buffer_clear(&to);
   laju_overrides_ask_remove(&to, &names, SLICE("login"), SLICE("a"));
   asked(
       "*1\r\n$5\r\nMULTI\r\n*3\r\n$4\r\nHDEL\r\n$17\r\nlaju:{!overrides}\r\n$7\r\nlogin:a\r\n"
@@ -81,7 +85,7 @@ static void take(void *context, const laju_kept_override *kept) {
 static void all_that_can_be_read_are_told(void **state) {
   (void)state;
   redisReply *reply = reply_of(
-      "*6\r\n$9\r\nlogin:a:b\r\n$8\r\n5 10 999\r\n$5\r\napi:x\r\n$5\r\n0 0 1\r\n"
+      "*6\r\n$9\r\nlogin:a:b\r\n$8\r\n5 10 999\r\n$5\r\napi:x\r\n$9\r\n0 0 1 513\r\n"
       "$4\r\nnone\r\n$5\r\n1 1 1\r\n");
   count = 0;
   assert_int_equal(laju_overrides_read_all(reply, take, NULL), 3);
@@ -92,7 +96,9 @@ static void all_that_can_be_read_are_told(void **state) {
   assert_int_equal(taken[0].expires_ms, 999);
   assert_true(laju_slice_equal(taken[0].field, SLICE("login:a:b")) &&
               laju_slice_equal(taken[0].value, SLICE("5 10 999")));
+  assert_int_equal(taken[0].veils, 0);
   assert_int_equal(taken[1].limit, 0);
+  assert_int_equal(taken[1].veils, 513);
   freeReplyObject(reply);
 }
 
@@ -103,7 +109,9 @@ static void what_no_laju_has_written_is_passed_over(void **state) {
       "$2\r\n:a\r\n$5\r\n1 1 1\r\n",
       "$5\r\nb d:a\r\n$5\r\n1 1 1\r\n",
       "$3\r\na:b\r\n$3\r\n1 1\r\n",
-      "$3\r\na:b\r\n$7\r\n1 1 1 1\r\n",
+      "$3\r\na:b\r\n$9\r\n1 1 1 1 1\r\n",
+      "$3\r\na:b\r\n$11\r\n1 1 1 65536\r\n",
+      "$3\r\na:b\r\n$6\r\n1 1 1 \r\n",
       "$3\r\na:b\r\n$5\r\n1 0 1\r\n",
       "$3\r\na:b\r\n$6\r\n-1 1 1\r\n",
       "$3\r\na:b\r\n$0\r\n\r\n",
