@@ -37,14 +37,26 @@ void laju_load_client_close(laju_load_client *client) {
   laju_buffer_deinit(&client->unsent);
 }
 
+static void part(laju_load_client *client, int error) {
+  client->all->on_lost(client, error);
+  client->outstanding = client->group_count = 0;
+  laju_load_client_close(client);
+}
+
 static void lose(laju_load_client *client, int error) {
   laju_load_clients *all = client->all;
   if (client->state == LAJU_LOAD_CLOSING) return;
   laju_load_count(&all->broken, 1);
   laju_load_count(&all->lost, client->outstanding);
-  all->on_lost(client, error);
-  client->outstanding = client->group_count = 0;
-  laju_load_client_close(client);
+  part(client, error);
+}
+
+void laju_load_client_leave(laju_load_client *client) {
+  if (client->outstanding > 0) {
+    lose(client, 0);
+  } else {
+    part(client, 0);
+  }
 }
 
 static void be_ready(laju_load_client *client) {
@@ -155,8 +167,11 @@ static void receive(laju_load_client *client) {
   char *bytes = client->all->read_buffer;
   ssize_t got = recv(client->fd, bytes, LAJU_LOAD_READ_SIZE, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-  if (got <= 0) {
-    lose(client, got < 0 ? errno : 0);
+  if (got < 0) {
+    lose(client, errno);
+  } else if (got == 0) {
+    take_replies(client, (int64_t)laju_load_reader_finish(&client->reader));
+    lose(client, 0);
   } else {
     take_replies(client, laju_load_reader_feed(&client->reader, bytes, (size_t)got));
   }

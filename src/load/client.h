@@ -37,7 +37,7 @@ typedef struct laju_load_clients {
   laju_load_tally tally;
   laju_histogram latency;
   _Atomic uint64_t lost;   /* requests whose connection ended before their reply */
-  _Atomic uint64_t broken; /* connections that ended */
+  _Atomic uint64_t broken; /* connections that ended, those left out of which nothing was lost */
 
   /* Called back: */
   void (*on_ready)(laju_load_client *client);                   /* may send from now on */
@@ -88,6 +88,10 @@ void laju_load_client_send(laju_load_client *client, unsigned count);
 
 /* Notes that the next `count` requests were due at `due_ns` (uv_hrtime). No more than `pipeline` may be outstanding. */
 void laju_load_client_expect(laju_load_client *client, uint64_t due_ns, unsigned count);
+
+/* Leaves a server that has said it answers nothing more on this connection; on_lost and on_gone follow. What is outstanding all the
+ * same is lost. */
+void laju_load_client_leave(laju_load_client *client);
 
 /* Ends the connection, whatever state it is in; what is outstanding is lost. */
 void laju_load_client_close(laju_load_client *client);

@@ -170,9 +170,10 @@ static void on_replies(laju_load_client *client, unsigned count) {
   loader->outstanding -= count;
   bool running = loader->phase == LAJU_LOAD_RUNNING;
   if (running) laju_load_count(&loader->in_time, count);
+  if (client->reader.last) laju_load_client_leave(client);
   if (loader->behind) {
     send_all_due(loader);
-  } else if (running && !is_open_loop(loader) && client->outstanding == 0) {
+  } else if (running && !is_open_loop(loader) && client->state == LAJU_LOAD_READY && client->outstanding == 0) {
     send_pipeline(loader, client);
   }
   be_over_if_drained(loader);

@@ -33,3 +33,9 @@ int64_t laju_load_reader_feed(laju_load_reader *reader, const char *bytes, size_
                                                  : laju_load_resp_feed(reader, bytes, len);
   return error < 0 ? -1 : (int64_t)reader->count;
 }
+
+uint64_t laju_load_reader_finish(laju_load_reader *reader) {
+  reader->count = 0;
+  if (reader->protocol == LAJU_LOAD_HTTP) laju_load_http_finish(reader);
+  return reader->count;
+}

@@ -58,6 +58,7 @@ typedef struct laju_load_reader {
   laju_load_meaning meaning;
   laju_load_tally *tally;
   uint64_t count; /* replies that have ended since feed began */
+  bool last;      /* the server has said that this reply is the connection's last */
   union {
     laju_load_resp resp;
     laju_load_http http;
@@ -70,6 +71,9 @@ void laju_load_reader_init(laju_load_reader *reader, laju_load_protocol protocol
 /* How many replies ended in these bytes; they are in the tally. -1: this is not the protocol; nothing more is to be fed. */
 int64_t laju_load_reader_feed(laju_load_reader *reader, const char *bytes, size_t len);
 
+/* The same of the connection's end, which is the end of a reply that does not tell its length. One that breaks off is none. */
+uint64_t laju_load_reader_finish(laju_load_reader *reader);
+
 /* Adds to a count of this thread's. */
 static inline void laju_load_count(_Atomic uint64_t *counter, uint64_t more) {
   uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
@@ -80,6 +84,7 @@ static inline void laju_load_count(_Atomic uint64_t *counter, uint64_t more) {
 
 void laju_load_http_init(laju_load_reader *reader);
 int laju_load_http_feed(laju_load_reader *reader, const char *bytes, size_t len);
+void laju_load_http_finish(laju_load_reader *reader);
 int laju_load_resp_feed(laju_load_reader *reader, const char *bytes, size_t len);
 
 /* A reply is over. */

@@ -32,7 +32,9 @@ static int on_body(llhttp_t *parser, const char *at, size_t len) {
 static int on_message_complete(llhttp_t *parser) {
   laju_load_reader *reader = reader_of(parser);
   reader->http.telling = false;
-  if (parser->status_code >= 200) laju_load_reader_end(reader, verdict_of(parser));
+  if (parser->status_code < 200) return 0;
+  reader->last = llhttp_should_keep_alive(parser) == 0;
+  laju_load_reader_end(reader, verdict_of(parser));
   return 0;
 }
 
@@ -49,4 +51,8 @@ void laju_load_http_init(laju_load_reader *reader) {
 
 int laju_load_http_feed(laju_load_reader *reader, const char *bytes, size_t len) {
   return llhttp_execute(&reader->http.parser, bytes, len) == HPE_OK ? 0 : -1;
+}
+
+void laju_load_http_finish(laju_load_reader *reader) {
+  llhttp_finish(&reader->http.parser);
 }

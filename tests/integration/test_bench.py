@@ -253,6 +253,33 @@ def test_a_server_that_goes_and_comes_back_is_loaded_again(serve):
 # ---- while it runs ----
 
 
+@pytest.mark.parametrize("reply", [b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"HTTP/1.1 200 OK\r\n\r\nok"])
+def test_a_server_that_answers_once_a_connection_loses_nothing(reply):
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        for _ in range(1000):
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(PATIENCE_S)
+                if connection.recv(65536):
+                    connection.sendall(reply)
+                    connection.shutdown(socket.SHUT_WR)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        result = bench("http://127.0.0.1:%d" % listener.getsockname()[1], "-c", 2, "--command", "GET /", duration="100ms")
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(PATIENCE_S)
+    assert result["allowed"] > 10 and (result["lost"], result["broken"]) == (0, 0)
+
+
 def test_ctrl_c_ends_it_with_its_figures(loaded):
     running = begin(resp_door(loaded), "-r", "plenty", duration="1h")
     time.sleep(0.5)

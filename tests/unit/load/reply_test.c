@@ -137,6 +137,30 @@ static void chunks_and_interim_answers_are_understood(void **unused) {
   assert_string_equal(tally.error, "");
 }
 
+static void a_connection_s_last_reply_is_known(void **unused) {
+  (void)unused;
+  begin(LAJU_LOAD_HTTP, LAJU_LOAD_ANY);
+  assert_int_equal(feed(OK), 1);
+  assert_false(reader.last);
+  assert_int_equal(feed("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), 1);
+  assert_true(reader.last);
+}
+
+static void a_reply_without_a_length_ends_with_its_connection(void **unused) {
+  (void)unused;
+  begin(LAJU_LOAD_HTTP, LAJU_LOAD_ANY);
+  assert_int_equal(feed(OK "HTTP/1.1 429 Too Many Requests\r\n\r\nlater"), 1);
+  assert_int_equal(laju_load_reader_finish(&reader), 1);
+  assert_true(reader.last);
+  tells(1, 1, 0);
+  begin(LAJU_LOAD_HTTP, LAJU_LOAD_ANY);
+  assert_int_equal(feed("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbroken"), 0);
+  assert_int_equal(laju_load_reader_finish(&reader), 0);
+  begin(LAJU_LOAD_RESP, LAJU_LOAD_ANY);
+  assert_int_equal(feed("+OK\r\n$5\r\nab"), 1);
+  assert_int_equal(laju_load_reader_finish(&reader), 0);
+}
+
 static void what_is_no_http_is_refused(void **unused) {
   (void)unused;
   begin(LAJU_LOAD_HTTP, LAJU_LOAD_ANY);
@@ -156,6 +180,8 @@ int main(void) {
       cmocka_unit_test(a_status_decides),
       cmocka_unit_test(any_other_status_is_an_error_and_its_body_is_told),
       cmocka_unit_test(chunks_and_interim_answers_are_understood),
+      cmocka_unit_test(a_connection_s_last_reply_is_known),
+      cmocka_unit_test(a_reply_without_a_length_ends_with_its_connection),
       cmocka_unit_test(what_is_no_http_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
