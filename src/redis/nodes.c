@@ -61,11 +61,12 @@ static void on_who(laju_store_command *command, const redisReply *reply) {
   laju_nodes *nodes = nodes_of(command);
   laju_nodes_seen seen;
   if (reply != NULL && laju_nodes_read_who(reply, &seen) == 0) {
+    bool more_may_come = seen.count != nodes->seen.count; /* a fleet that starts does so at about one time */
     pthread_mutex_lock(&nodes->lock);
     nodes->seen = seen;
     pthread_mutex_unlock(&nodes->lock);
     atomic_store_explicit(nodes->count, seen.count, memory_order_relaxed);
-    again_in(nodes, LAJU_NODES_REFRESH_MS);
+    again_in(nodes, more_may_come ? LAJU_NODES_AGAIN_MS : LAJU_NODES_REFRESH_MS);
   } else {
     again_in(nodes, LAJU_NODES_AGAIN_MS);
   }

@@ -1,4 +1,5 @@
-/* How many laju nodes share the store: each says every LAJU_NODES_REFRESH_MS that it is there, and counts who is.
+/* How many laju nodes share the store: each says at once and then every LAJU_NODES_REFRESH_MS that it is there, and counts who is.
+ * Where the count is another than before, it counts again after LAJU_NODES_AGAIN_MS: while a fleet starts nobody is missed for long.
  *
  * One worker of a node does it. While the store does not answer, the last count stands. Everything belongs to the store's thread,
  * but for the count and laju_nodes_look.
@@ -14,7 +15,7 @@
 #include "redis/store.h"
 
 #define LAJU_NODES_REFRESH_MS 5000
-#define LAJU_NODES_AGAIN_MS 500 /* where the store did not answer */
+#define LAJU_NODES_AGAIN_MS 500 /* where the store did not answer, or nodes have come or gone */
 
 typedef struct laju_nodes laju_nodes;
 

@@ -112,8 +112,11 @@ struct laju_store_request {
   uint64_t slot;
 };
 
-/* Submits; commands leave at the end of this loop turn, in the order of submits. False: nothing is under way, all outcomes stand
- * already (FAILED or SPLIT) and `done` is not called. Never calls `done` from within. */
+/* Submits; commands leave at the end of this loop turn, in the order of submits. With `pool` 1 each server carries them out in that
+ * order, over all turns, but for what is sent again (NOSCRIPT, redirections), which goes behind what waits. With more, what one
+ * turn submits goes by one connection as long as that takes it, and the next turn's may overtake it on another: who needs an order
+ * between turns waits for the first answer. False: nothing is under way, all
+ * outcomes stand already (FAILED or SPLIT) and `done` is not called. Never calls `done` from within. */
 bool laju_store_submit(laju_store *store, laju_store_request *request);
 
 /* ---- other commands ---- */

@@ -159,6 +159,17 @@ static void a_reset_without_an_answer_says_so(void **unused) {
   assert_true(claim.failed && !claim.known);
 }
 
+static void a_reset_that_is_not_permitted_says_so(void **unused) {
+  (void)unused;
+  laju_rule rule = exact_of("api=10/1d");
+  laju_check check = check_of(&rule, "ann", 1);
+  laju_claim claim = claim_of(LAJU_CLAIM_RESET, &check, 1, NULL);
+  freeReplyObject(redis_command(&server, "ACL SETUSER default -del"));
+  decide_claim(&n, &claim);
+  freeReplyObject(redis_command(&server, "ACL SETUSER default +del"));
+  assert_true(claim.failed && !claim.known);
+}
+
 static void a_fallback_is_not_remembered(void **unused) {
   (void)unused;
   laju_rule rule = failing("api=10/1d", LAJU_STORE_ERROR_DENY);
@@ -219,6 +230,7 @@ int main(void) {
       TEST(decisions_are_exact_again_soon_after_the_store_is_back),
       TEST(what_is_remembered_is_refused_without_the_store_too),
       TEST(a_reset_without_an_answer_says_so),
+      TEST(a_reset_that_is_not_permitted_says_so),
       TEST(a_fallback_is_not_remembered),
       TEST(checks_beyond_the_queue_s_bound_are_answered_at_once),
       TEST(a_store_that_dies_under_way_is_fallen_back_from),

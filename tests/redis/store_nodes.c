@@ -28,6 +28,9 @@ static void each_node_counts_those_that_are_there(void **unused) {
     add_node(i, i < 2 ? "1.0" : "1.1");
     assert_int_equal(counts[i], i + 1);
   }
+  uint64_t began_ms = uv_now(loop); /* those that were first hear of the others, long before they sign in again */
+  assert_true(COMES_TRUE(loop, counts[0] == NODES && counts[1] == NODES));
+  assert_in_range(uv_now(loop) - began_ms, 0, LAJU_NODES_REFRESH_MS - 1);
   laju_nodes_seen seen;
   laju_nodes_look(nodes[2], &seen);
   assert_int_equal(seen.count, 3);

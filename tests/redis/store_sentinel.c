@@ -227,6 +227,70 @@ static void who_is_named_and_is_no_primary_is_not_believed(void **unused) {
   redis_stop(&named);
 }
 
+/* One sentinel each calls a primary of its own by the same name; none can do a failover. */
+static struct {
+  redis_server redis;
+  char port_text[8];
+  sentinel_process sentinel;
+} apart[2];
+
+static void start_apart(const char *first_epoch, const char *second_epoch) {
+  for (size_t i = 0; i < 2; i++) {
+    char epoch[64], *port = apart[i].port_text;
+    uint16_t number = port_take();
+    snprintf(port, sizeof apart[i].port_text, "%u", number);
+    snprintf(epoch, sizeof epoch, "sentinel config-epoch primary %s", i == 0 ? first_epoch : second_epoch);
+    redis_start_with(&apart[i].redis, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
+    sentinel_start(&apart[i].sentinel, number, 5, epoch);
+  }
+  laju_store_options options = options_of("redis+sentinel://localhost,localhost/primary");
+  for (size_t i = 0; i < 2; i++) options.url.places[i].port = apart[i].sentinel.port;
+  open_and_wait(options);
+}
+
+static int stop_apart(void **unused) {
+  (void)unused;
+  close_store();
+  for (size_t i = 0; i < 2; i++) {
+    sentinel_stop(&apart[i].sentinel);
+    redis_stop(&apart[i].redis);
+  }
+  return 0;
+}
+
+static bool lands_at(size_t at, const char *name) {
+  errand e;
+  return check(&e, &load.rule, name, 1) == LAJU_STORE_ANSWERED &&
+         redis_integer(&apart[at].redis, "EXISTS %s", name) == 1;
+}
+
+/* While the newest primary is down, an older one lives and says that it is one. */
+static void an_older_primary_is_not_gone_back_to_while_the_newer_is_down(void **unused) {
+  (void)unused;
+  start_apart("5", "4");
+  WAIT_FOR(lands_at(0, "laju:{found}:x"));
+  redis_kill(&apart[0].redis);
+  freeReplyObject(redis_command(&apart[1].redis, "FLUSHALL"));
+  for (int i = 0; i < 3; i++) {
+    errand e;
+    let_pass(loop, 400); /* both are asked, several times */
+    assert_int_equal(check(&e, &load.rule, "laju:{down}:x", 1), LAJU_STORE_FAILED);
+  }
+  assert_int_equal(redis_integer(&apart[1].redis, "DBSIZE"), 0);
+  redis_start_again(&apart[0].redis);
+  WAIT_FOR(lands_at(0, "laju:{back}:x"));
+}
+
+static void a_primary_is_not_left_for_one_of_the_same_failover(void **unused) {
+  (void)unused;
+  start_apart("5", "5");
+  size_t first = lands_at(0, "laju:{first}:x") ? 0 : 1;
+  for (int i = 0; i < 40; i++) {
+    let_pass(loop, 10); /* the other sentinel is asked, too */
+    assert_true(lands_at(first, "laju:{later}:x"));
+  }
+}
+
 static void it_is_told_why_there_is_no_primary(void **unused) {
   (void)unused;
   laju_store_options options = options_of("redis+sentinel://localhost/other");
@@ -245,6 +309,8 @@ int main(void) {
       cmocka_unit_test(a_failover_admits_again_at_most_what_was_lost),
       cmocka_unit_test(a_sentinel_that_wants_the_password_gets_it),
       cmocka_unit_test(who_is_named_and_is_no_primary_is_not_believed),
+      cmocka_unit_test_teardown(an_older_primary_is_not_gone_back_to_while_the_newer_is_down, stop_apart),
+      cmocka_unit_test_teardown(a_primary_is_not_left_for_one_of_the_same_failover, stop_apart),
       cmocka_unit_test(it_is_told_why_there_is_no_primary),
   };
   return cmocka_run_group_tests(tests, start_all, stop_all);

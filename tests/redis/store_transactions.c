@@ -210,6 +210,32 @@ static void a_clock_that_is_another_than_was_thought_is_asked_again(void **unuse
   assert_int_equal(counters->timeouts, 0);
 }
 
+/* It stands still until the window that was thought of is over. */
+static void what_was_counted_in_a_window_that_is_over_is_taken_back(void **unused) {
+  (void)unused;
+  const int64_t window_us = SECOND / 5;
+  laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 10, window_us, 0);
+  errand e;
+  assert_int_equal(check(&e, &rule, "key", 1), LAJU_STORE_ANSWERED); /* the time is known from now on */
+  empty(NULL);
+  kill(server.pid, SIGSTOP);
+  assert_true(begin_check(&e, &rule, "key", 3));
+  let_pass(loop, window_us / 1000 + 10);
+  kill(server.pid, SIGCONT);
+  assert_true(COMES_TRUE(loop, e.done));
+  assert_int_equal(e.outcomes[0], LAJU_STORE_ANSWERED);
+  assert_int_equal(e.answers[0].decision.remaining, 7);
+  redisReply *keys = redis_command(&server, "KEYS *");
+  int64_t sum = 0;
+  for (size_t i = 0; i < keys->elements; i++) {
+    redisReply *count = redis_command(&server, "GET %s", keys->element[i]->str);
+    sum += count->type == REDIS_REPLY_STRING ? strtoll(count->str, NULL, 10) : 0;
+    freeReplyObject(count);
+  }
+  freeReplyObject(keys);
+  assert_int_equal(sum, 3);
+}
+
 static void a_key_of_another_type_is_an_error_of_its_own_request(void **unused) {
   (void)unused;
   laju_rule rule = rule_of(LAJU_FIXED_WINDOW, 10, 7200 * SECOND, 0);
@@ -250,6 +276,7 @@ int main(void) {
       CLAIM(what_is_forgotten_is_as_good_as_new),
       CLAIM(a_crowd_never_gets_more_than_the_limit),
       CLAIM(a_clock_that_is_another_than_was_thought_is_asked_again),
+      CLAIM(what_was_counted_in_a_window_that_is_over_is_taken_back),
       CLAIM(a_key_of_another_type_is_an_error_of_its_own_request),
       CLAIM(a_replica_is_told_by_its_own_words),
   };

@@ -148,6 +148,9 @@ static void a_limit_of_0_is_refused_without_store_or_memory(void **unused) {
   assert_int_equal(d[0].retry_after_us, LAJU_NEVER);
   assert_int_equal(d[1].basis, LAJU_UNASKED);
   assert_int_equal(node.counters.remembered, 0);
+  laju_check peek[] = {check_of(&zero, "ann", 0)}; /* costs nothing, so it may */
+  claim = CLAIM(ALL, peek, d);
+  assert_false(laju_way_decide(&node, &claim, NOON));
 }
 
 static void a_remembered_shadow_refuses_nobody(void **unused) {
