@@ -253,12 +253,40 @@ def test_a_server_that_goes_and_comes_back_is_loaded_again(serve):
 # ---- while it runs ----
 
 
+def test_requests_that_the_socket_does_not_take_at_once_go_out_whole():
+    """64 of 60,000 bytes each, to a server that begins to read when nothing more goes in."""
+    request = b"POST / HTTP/1.1\r\n"
+    body, counts = b"x" * 60000, []
+
+    def answer(listener):
+        with listener.accept()[0] as connection:
+            connection.settimeout(PATIENCE_S)
+            time.sleep(0.2)
+            read = bytearray()
+            while data := connection.recv(1 << 20):
+                read += data
+                while (end := read.find(body)) >= 0:
+                    assert read.startswith(request)
+                    del read[:end + len(body)]
+                    counts.append(1)
+                    connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            assert not read
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, args=[listener])
+        thread.start()
+        result = bench("http://127.0.0.1:%d" % listener.getsockname()[1], "-c", 1, "-P", 64, "--command",
+                       f"POST / {body.decode()}", duration="300ms")
+        thread.join(PATIENCE_S)
+    assert result["allowed"] == len(counts) >= 64
+
+
 @pytest.mark.parametrize("reply", [b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"HTTP/1.1 200 OK\r\n\r\nok"])
 def test_a_server_that_answers_once_a_connection_loses_nothing(reply):
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer():
-        for _ in range(1000):
+        while True:
             try:
                 connection, _ = listener.accept()
             except OSError:

@@ -73,9 +73,9 @@ def secure(authority, certificate):
         yield server
 
 
-def shown_name(server):
-    with server.http() as http:
-        subject = dict(pair for part in http.socket.getpeercert()["subject"] for pair in part)
+def shown_name(server, door="http"):
+    with getattr(server, door)() as client:
+        subject = dict(pair for part in client.socket.getpeercert()["subject"] for pair in part)
         return subject["commonName"]
 
 
@@ -166,7 +166,7 @@ def test_certificates_are_swapped_under_load(authority, tmp_path, key):
             authority.sign(path, "second")
             while shown_name(server) != "second" and time.monotonic() < deadline:
                 time.sleep(0.05)
-            assert shown_name(server) == "second"
+            assert shown_name(server) == shown_name(server, "resp") == "second"
             assert lasting.check("plenty", key).json["allowed"]  # who was there before goes on
         finally:
             lasting.close()
@@ -194,6 +194,39 @@ def test_clients_show_a_certificate_where_one_is_asked_for(authority, certificat
                 assert admitted
             except (ssl.SSLError, EOFError, ConnectionResetError, BrokenPipeError):
                 assert not admitted
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_who_has_shown_a_certificate_comes_again_by_a_ticket(authority, certificate, tmp_path, version):
+    theirs = Authority(tmp_path, "clients")
+    with Server({"tls": {"cert": str(certificate), "client_ca": str(theirs.cert), "doors": ["resp"]}}) as server:
+        context = ssl.create_default_context(cafile=authority.cert)
+        context.maximum_version = version
+        context.load_cert_chain(theirs.sign(tmp_path / "client.pem", "client"))
+        session = None
+        for _ in range(2):
+            with Resp(server.resp_address) as client:
+                client.socket = context.wrap_socket(client.socket, server_hostname="localhost", session=session)
+                assert client.call("PING") == "PONG"
+                assert client.socket.session_reused == (session is not None)
+                session = client.socket.session
+
+
+def test_unix_sockets_stay_plain(certificate):
+    with Server({"tls": {"cert": str(certificate)}}, unix=True, admin=True) as server:
+        with server.admin() as admin, server.resp() as resp:
+            assert admin.get("/healthz").status == 200
+            assert resp.call("PING") == "PONG"
+
+
+@pytest.mark.filterwarnings("ignore:.*TLSv1_1")
+def test_tls_1_1_is_refused(secure):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    with socket.create_connection(secure.http_address, PATIENCE_S) as s, pytest.raises(ssl.SSLError, match="(?i)protocol.version"):
+        context.wrap_socket(s)
 
 
 def test_what_is_no_tls_is_parted_from(secure):

@@ -70,6 +70,24 @@ static void a_flood_of_others_does_not_hide_the_heavy_one(void **state) {
   laju_top_free(top);
 }
 
+/* Who takes another's place begins with his count, and says how much of it may not be his. */
+static void what_may_be_anothers_is_told(void **state) {
+  (void)state;
+  laju_top *top = laju_top_new(hash_key);
+  laju_top_entry out[100];
+  char key[32];
+  for (int i = 0; i < 20000; i++) {
+    snprintf(key, sizeof key, "stranger-%d", i);
+    refuse(top, key, 5);
+  }
+  assert_int_equal(laju_top_read(&top, 1, out, 100, 5), 100);
+  for (int i = 0; i < 100; i++) {
+    assert_true(out[i].count > 1);
+    assert_int_equal(out[i].count - out[i].over, 1);
+  }
+  laju_top_free(top);
+}
+
 static void the_past_fades(void **state) {
   (void)state;
   laju_top *top = laju_top_new(hash_key);
@@ -103,6 +121,7 @@ int main(void) {
       cmocka_unit_test(the_most_refused_come_first),
       cmocka_unit_test(a_key_refused_by_several_workers_is_one),
       cmocka_unit_test(a_flood_of_others_does_not_hide_the_heavy_one),
+      cmocka_unit_test(what_may_be_anothers_is_told),
       cmocka_unit_test(the_past_fades),
       cmocka_unit_test(a_long_key_is_known_whole_and_shown_in_part),
   };

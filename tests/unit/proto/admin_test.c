@@ -145,6 +145,28 @@ static void bodies_that_are_too_long_end_the_connection(void **state) {
   assert_true(k->d.closed);
 }
 
+/* Two thousand bytes, and seventeen times as many around them. */
+static void a_body_in_pieces_that_are_all_framing_ends_the_connection(void **state) {
+  desk *k = *state;
+  static const char head[] =
+      "PUT /v1/keys?rule=a&key=b HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  door_feed(&k->d, &laju_admin_codec, head, sizeof head - 1);
+  for (int i = 0; i < 2000; i++) door_feed(&k->d, &laju_admin_codec, "1;extended=1\r\nx\r\n", 17);
+  assert_int_equal(status_of(desk_replies(k)), 413);
+  assert_true(k->d.closed);
+}
+
+/* Of a rule whose keys stand with others of their group. */
+static void a_key_is_looked_for_in_the_group_that_is_named(void **state) {
+  desk *k = *state;
+  char text[] = "GET /v1/keys?rule=login&key=a&group=tenant+7 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  ((laju_rule *)(uintptr_t)&laju_ruleset_find(k->d.rules, "login", 5)->rule)->grouped = true;
+  laju_batch_clear(k->d.batch);
+  laju_admin_codec.parse(k->d.connection, text, sizeof text - 1, k->d.batch);
+  assert_int_equal(k->d.batch->check_count, 1);
+  assert_true(laju_slice_equal(k->d.batch->groups[0], (laju_slice){"tenant 7", 8}));
+}
+
 static void a_client_that_waits_for_leave_gets_it(void **state) {
   desk *k = *state;
   assert_string_equal(desk_fed(k,
@@ -411,6 +433,8 @@ int main(void) {
       TEST(several_requests_in_one_piece_are_answered_in_order),
       TEST(how_bytes_were_split_changes_nothing),
       TEST(bodies_that_are_too_long_end_the_connection),
+      TEST(a_body_in_pieces_that_are_all_framing_ends_the_connection),
+      TEST(a_key_is_looked_for_in_the_group_that_is_named),
       TEST(a_client_that_waits_for_leave_gets_it),
       TEST(one_who_is_too_slow_is_told_so),
       TEST(an_override_decides_and_ends_as_it_is_told),

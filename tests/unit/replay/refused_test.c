@@ -91,6 +91,8 @@ static void beyond_that_the_heavy_stay_and_no_count_is_off_by_more_than_is_told(
   }
   assert_true(refused.count <= LAJU_REFUSED_MAX);
   assert_true(refused.missed > 0 && refused.missed < 100);
+  add(0, "newcomer", 300000);
+  assert_true(refused.entries[refused.count - 1].late);
   laju_refused_sort(&refused);
   static const uint64_t counts[] = {30000, 15000, 7500};
   for (size_t i = 0; i < 3; i++) {

@@ -146,6 +146,22 @@ static void keys_are_shown_as_operators_see_them(void **state) {
   assert_null(strstr(line, "Bearer"));
 }
 
+/* A check that waited for the store meanwhile was made under the rule before. */
+static void what_was_a_secret_stays_one_over_a_reload(void **state) {
+  (void)state;
+  laju_rule secret = laju_ruleset_at(rules, 0)->rule, veiled = secret;
+  secret.secret = true;
+  veiled.veils = 0x0101;
+  given(0, "0123456789abcdef", 16, denied);
+  given(0, "0123456789abcdef", 16, denied);
+  batch->checks[0].rule = &secret;
+  batch->checks[1].rule = &veiled;
+  logged();
+  const char *lines = heard(2);
+  assert_non_null(strstr(lines, " key=0123…"));
+  assert_null(strstr(lines, "456789"));
+}
+
 static void only_denials_are_written_where_that_is_asked_for(void **state) {
   (void)state;
   terms.log_decisions = LAJU_LOG_DENIED;
@@ -199,6 +215,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_decision_is_a_line),
       TEST(keys_are_shown_as_operators_see_them),
+      TEST(what_was_a_secret_stays_one_over_a_reload),
       TEST(only_denials_are_written_where_that_is_asked_for),
       TEST(nobody_s_decisions_are_left_out_and_what_was_not_decided_is_an_error),
       TEST(a_sample_is_about_as_large_as_it_is_told),
