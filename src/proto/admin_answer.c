@@ -213,6 +213,12 @@ static void answer_take_away(call *r) {
 
 /* ---- files and events ---- */
 
+static const char no_page[] =
+    "This laju was built without its page. /v1/status and /metrics tell the same.\n"
+    "\n"
+    "The page is built where node, npm, clang and wasm-ld are; script/bootstrap installs them. A release's\n"
+    "tarball carries it built, and so do its packages and image.\n";
+
 static bool has_it(const call *r, const char *etag) {
   laju_fields fields = laju_http_head_fields(&r->c->head, r->bytes);
   size_t at = 0;
@@ -224,8 +230,14 @@ static bool has_it(const call *r, const char *etag) {
 static void answer_file(call *r) {
   connection *c = r->c;
   laju_admin *admin = c->admin;
-  laju_slice path = laju_slice_equal(r->path, (laju_slice){"/", 1}) ? (laju_slice){"/index.html", 11} : r->path;
-  if (!admin->find_file(path.at, path.len, &c->file)) {
+  const laju_slice index = {"/index.html", 11};
+  laju_slice path = laju_slice_equal(r->path, (laju_slice){"/", 1}) ? index : r->path;
+  bool found = admin->find_file(path.at, path.len, &c->file);
+  if (!found && laju_slice_equal(path, index)) {
+    answer_text(r, 404, "text/plain; charset=utf-8", no_page);
+    return;
+  }
+  if (!found) {
     laju_problem problem = laju_admin_problem(404, "is not served here");
     problem.field = (laju_shown){"path", 4};
     problem.value = (laju_shown){r->path.at, r->path.len};

@@ -108,17 +108,18 @@ void laju_connection_release(laju_connection *connection) {
   go_on(connection);
 }
 
-void laju_connection_push(laju_connection *connection) {
+bool laju_connection_push(laju_connection *connection) {
   const laju_codec *codec = laju_connection_codec(connection);
   bool waits = connection->parked != NULL || connection->held != NULL;
-  if (codec->push == NULL || waits || connection->ending || connection->lingering) return;
+  if (codec->push == NULL || waits || connection->ending || connection->lingering) return false;
   if (connection->late) laju_connections_send_late(connection->all);
-  if (connection->unsent != NULL || uv_is_closing(&connection->io.handle)) return;
+  if (connection->unsent != NULL || uv_is_closing(&connection->io.handle)) return false;
   laju_pushed pushed = codec->push(connection->codec, &connection->all->out);
-  if (pushed == LAJU_PUSHED_NOTHING) return;
+  if (pushed == LAJU_PUSHED_NOTHING) return false;
   if (pushed != LAJU_PUSHED_NEWS) connection->promised = false;
   if (pushed == LAJU_PUSHED_LAST) connection->ending = true;
   go_on(connection);
+  return true;
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------------------ */

@@ -62,14 +62,17 @@ static void on_timer(uv_timer_t *timer) {
   laju_connections_expire(all, uv_now(all->loop));
 }
 
-static void set_deadline(laju_connection *connection, uint64_t wait_ms) {
+static void set_deadline_from(laju_connection *connection, uint64_t now_ms, uint64_t wait_ms) {
   laju_connections *all = connection->all;
-  uint64_t now_ms = uv_now(all->loop);
   if (all->wheel.count == 0 && !uv_is_active((uv_handle_t *)&all->timer)) {
     laju_wheel_init(&all->wheel, now_ms); /* it stood still meanwhile */
     uv_timer_start(&all->timer, on_timer, LAJU_WHEEL_TICK_MS, LAJU_WHEEL_TICK_MS);
   }
   laju_wheel_set(&all->wheel, &connection->deadline, now_ms + wait_ms);
+}
+
+static void set_deadline(laju_connection *connection, uint64_t wait_ms) {
+  set_deadline_from(connection, uv_now(connection->all->loop), wait_ms);
 }
 
 /* ---- what comes next ----------------------------------------------------------------------------------------------- */
@@ -156,6 +159,11 @@ static void await_answer(laju_connection *connection) {
   }
 }
 
+/* What it has not sent must be taken, bit by bit. */
+static void await_taking(laju_connection *connection, uint64_t now_ms) {
+  set_deadline_from(connection, now_ms, connection->all->draining ? LAJU_DRAIN_STUCK_MS : LAJU_STUCK_MS);
+}
+
 /* After anything that happened: what this connection waits for now. */
 void laju_connection_settle(laju_connection *connection) {
   if (connection->due && connection->unsent == NULL) laju_connection_release(connection);
@@ -166,7 +174,7 @@ void laju_connection_settle(laju_connection *connection) {
     laju_connection_count_and_close(connection, &connection->all->counters.starved);
   } else if (connection->unsent != NULL) {
     stop_reading(connection);
-    set_deadline(connection, LAJU_STUCK_MS);
+    await_taking(connection, uv_now(connection->all->loop));
   } else if (laju_connection_waits(connection)) {
     await_answer(connection);
   } else if (connection->ending || connection->peer_done || (connection->all->draining && is_idle(connection))) {
@@ -207,19 +215,19 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer) {
 
 /* Some replies were taken since the last look: patience starts anew. */
 static bool has_progressed(laju_connection *connection) {
-  size_t left = uv_stream_get_write_queue_size(&connection->io.stream);
+  size_t left = laju_connection_left(connection);
   bool progressed = left < connection->unsent->left;
   connection->unsent->left = left;
   return progressed;
 }
 
-static void on_deadline(laju_connection *connection) {
+static void on_deadline(laju_connection *connection, uint64_t now_ms) {
   laju_counters *counters = &connection->all->counters;
   if (connection->lingering) {
     laju_connection_close(connection);
   } else if (connection->unsent != NULL) {
     if (has_progressed(connection)) {
-      set_deadline(connection, LAJU_STUCK_MS);
+      await_taking(connection, now_ms);
     } else {
       laju_connection_count_and_close(connection, &counters->stuck);
     }
@@ -237,7 +245,7 @@ static void on_deadline(laju_connection *connection) {
 void laju_connections_expire(laju_connections *all, uint64_t now_ms) {
   laju_deadline *due;
   while ((due = laju_wheel_due(&all->wheel, now_ms)) != NULL) {
-    on_deadline((laju_connection *)((char *)due - offsetof(laju_connection, deadline)));
+    on_deadline((laju_connection *)((char *)due - offsetof(laju_connection, deadline)), now_ms);
   }
   if (all->wheel.count == 0) uv_timer_stop(&all->timer);
 }
@@ -357,8 +365,12 @@ void laju_connections_drain(laju_connections *all) {
   laju_connection *next;
   for (laju_connection *connection = all->first; connection != NULL; connection = next) {
     next = connection->next;
-    /* No reply is on its way to these, so there is nothing to linger for. */
-    if (!connection->lingering && is_idle(connection)) laju_connection_close(connection);
+    if (connection->unsent != NULL) {
+      connection->unsent->left = laju_connection_left(connection);
+      await_taking(connection, uv_now(all->loop));
+    } else if (!connection->lingering && is_idle(connection)) {
+      laju_connection_close(connection); /* no reply is on its way to these, so there is nothing to linger for */
+    }
   }
 }
 
@@ -366,7 +378,8 @@ void laju_connections_push(laju_connections *all) {
   laju_connection *next;
   for (laju_connection *connection = all->first; connection != NULL; connection = next) {
     next = connection->next;
-    laju_connection_settle(connection);
+    /* Who gets nothing has done nothing, and his time runs on. */
+    if (laju_connection_push(connection)) laju_connection_settle(connection);
   }
   laju_connections_send_late(all);
 }

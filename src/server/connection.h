@@ -6,7 +6,8 @@
  *
  * Bounds, and what happens there (each is counted):
  *   - replies that the peer does not take: nothing more is read from it until all are gone, so what waits is at most
- *     LAJU_OUTPUT_FLUSH and the replies of one batch; no byte taken for LAJU_STUCK_MS: closed (`stuck`)
+ *     LAJU_OUTPUT_FLUSH and the replies of one batch; no byte taken for LAJU_STUCK_MS, or, while draining, for
+ *     LAJU_DRAIN_STUCK_MS: closed (`stuck`)
  *   - a request not complete LAJU_REQUEST_MS after it began: the codec's last word, then closed (`slow`)
  *   - no request for the door's idle_ms: closed (`idle`)
  *   - an unfinished request longer than the codec's input_max: the codec's last word, then closed (`oversized`)
@@ -45,6 +46,7 @@
 #define LAJU_KEPT_MAX (64 << 20)
 #define LAJU_REQUEST_MS 10000
 #define LAJU_STUCK_MS 30000
+#define LAJU_DRAIN_STUCK_MS 2000
 #define LAJU_HELD_MAX 10000
 #define LAJU_HOLD_MAX_MS 60000
 #define LAJU_LINGER_MS 2000
@@ -111,7 +113,8 @@ void laju_connections_expire(laju_connections *connections, uint64_t now_ms);
 /* Something may be due to connections whose codec pushes. Not from within a codec's call. */
 void laju_connections_push(laju_connections *connections);
 
-/* From now on a connection ends as soon as no request of it has begun. */
+/* From now on a connection ends as soon as no request of it has begun, and who takes nothing of his replies holds up the end no
+ * longer than twice LAJU_DRAIN_STUCK_MS. */
 void laju_connections_drain(laju_connections *connections);
 
 /* Closes all at once. */

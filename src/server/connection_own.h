@@ -17,7 +17,7 @@
 typedef struct laju_unsent {
   uv_write_t request;
   size_t len;
-  size_t left; /* bytes that were left when it was last looked at: less since then is progress */
+  size_t left; /* bytes that the peer had still to take when it was last looked at: less since then is progress */
   char bytes[];
 } laju_unsent;
 
@@ -91,8 +91,8 @@ void laju_connection_answer_input(laju_connection *connection);
 /* Goes on with an answer that is `due`. */
 void laju_connection_release(laju_connection *connection);
 
-/* Writes what the codec has to push, if the peer has taken all else. */
-void laju_connection_push(laju_connection *connection);
+/* Writes what the codec has to push, if the peer has taken all else. Was there anything? */
+bool laju_connection_push(laju_connection *connection);
 
 /* Forgets the answer that it waits for. */
 void laju_connection_stop_waiting(laju_connection *connection);
@@ -105,6 +105,9 @@ void laju_connection_flush(laju_connection *connection);
 
 /* The same at the turn's end, for a connection that goes on afterwards. */
 void laju_connection_flush_late(laju_connection *connection);
+
+/* The bytes that its peer has not taken: those in the kernel, too, which may be all that is left for as long as he reads slowly. */
+size_t laju_connection_left(const laju_connection *connection);
 
 /* Writes bytes of the wire. Only while nothing is unsent: there is room for one rest. */
 void laju_connection_send_raw(laju_connection *connection, const char *bytes, size_t len);

@@ -1,5 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+
+#include <linux/sockios.h>
 
 #include "server/connection_own.h"
 
@@ -15,6 +18,13 @@ static void on_written(uv_write_t *request, int status) {
   laju_connection_settle(connection);
 }
 
+size_t laju_connection_left(const laju_connection *connection) {
+  uv_os_fd_t fd;
+  int in_kernel = 0;
+  if (uv_fileno(&connection->io.handle, &fd) == 0 && ioctl(fd, SIOCOUTQ, &in_kernel) < 0) in_kernel = 0;
+  return uv_stream_get_write_queue_size(&connection->io.stream) + (size_t)in_kernel;
+}
+
 static void keep_unsent(laju_connection *connection, const char *bytes, size_t len) {
   laju_unsent *rest = malloc(sizeof *rest + len);
   if (rest == NULL) {
@@ -22,13 +32,14 @@ static void keep_unsent(laju_connection *connection, const char *bytes, size_t l
     return;
   }
   memcpy(rest->bytes, bytes, len);
-  rest->len = rest->left = len;
+  rest->len = len;
   uv_buf_t buffer = {.base = rest->bytes, .len = len};
   if (uv_write(&rest->request, &connection->io.stream, &buffer, 1, on_written) < 0) {
     free(rest);
     laju_connection_close(connection);
     return;
   }
+  rest->left = laju_connection_left(connection);
   connection->unsent = rest;
 }
 

@@ -193,6 +193,36 @@ def test_a_client_that_never_finishes_does_not_hold_up_the_end_for_ever(serve):
                 deaf.send(deaf.encode("ECHO", "x" * 1000) * 100)
         server.signal(signal.SIGTERM)
         assert server.wait(timeout=25) == 0
+    # Each by its own limit: nobody was left for the end of the drain to cut off.
+    assert " slow=1 stuck=1 " in server.log() and " cut=0\n" in server.log()
+
+
+@plain_only
+def test_an_operator_who_takes_no_answer_does_not_use_up_the_drain_s_time(serve):
+    server = serve({}, admin=True)
+    with server.admin() as deaf:
+        deaf.socket.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            while True:
+                deaf.send(deaf.request("GET", "/metrics") * 100)
+        server.signal(signal.SIGTERM)
+        assert server.wait(timeout=9) == 0  # two seconds as a rule; by the drain's end it would be ten
+
+
+def test_dashboards_end_at_once(serve):
+    server = serve({}, admin=True)
+    streams = [server.admin() for _ in range(3)]
+    for stream in streams:
+        stream.send(stream.request("GET", "/v1/events"))
+        assert stream.line() == b"HTTP/1.1 200 OK"
+    began = time.monotonic()
+    server.signal(signal.SIGTERM)
+    for stream in streams:
+        assert b"event: status" in stream.rest()
+    assert server.wait() == 0
+    assert time.monotonic() - began < 5  # a fifth of a second as a rule, and the drain's time is 10
+    for stream in streams:
+        stream.close()
 
 
 def test_a_closed_stderr_does_not_end_it(tmp_path):

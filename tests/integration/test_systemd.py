@@ -1,13 +1,16 @@
 """Started as a service manager starts it: sockets handed over, and told how it goes."""
 
+import configparser
+import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
 
 import pytest
 
-from server import BINARY, PATIENCE_S
+from server import BINARY, PATIENCE_S, ROOT
 from wire import Http, Resp
 
 FIRST_DESCRIPTOR = 3  # where handed over sockets begin (sd_listen_fds(3))
@@ -75,6 +78,24 @@ def test_a_socket_is_the_admin_door_too(tmp_path, listening):
             assert client.get("/v1/status").json["stage"] == "serving"
     finally:
         manager.end()
+
+
+def test_each_packaged_socket_unit_is_a_door_at_its_usual_address(tmp_path):
+    units = [configparser.ConfigParser() for _ in range(3)]
+    for unit, path in zip(units, sorted((ROOT / "packaging/systemd").glob("*.socket")), strict=True):
+        unit.read(path)
+        assert unit["Socket"]["Service"] == "laju.service"
+    doors = {unit["Socket"]["FileDescriptorName"]: unit["Socket"]["ListenStream"] for unit in units}
+    assert doors == {"http": "127.0.0.1:8080", "resp": "127.0.0.1:6380", "admin": "127.0.0.1:8082"}
+    with contextlib.ExitStack() as stack:
+        sockets = [(name, stack.enter_context(socket.create_server(("127.0.0.1", 0)))) for name in doors]
+        manager = Manager(tmp_path, sockets)
+        try:
+            assert manager.told() == ["READY=1"]
+        finally:
+            log = manager.end()
+        for name, handed in sockets:
+            assert re.search(rf"msg=listening {name}=\w+://127.0.0.1:{handed.getsockname()[1]}\n", log), log
 
 
 def test_an_admin_socket_that_others_reach_needs_a_token(tmp_path, listening):

@@ -53,8 +53,7 @@ installed_files() {
 if [[ ${1:-} == --inside ]]; then
   files_before=$(installed_files)
   dpkg --install /packages/laju_"$2"_*.deb
-  systemd-analyze verify /lib/systemd/system/laju.service /lib/systemd/system/laju-http.socket \
-    /lib/systemd/system/laju-resp.socket
+  systemd-analyze verify /lib/systemd/system/laju.service /lib/systemd/system/laju-{http,resp,admin}.socket
   exposure=$(systemd-analyze security --offline=true /lib/systemd/system/laju.service | sed -n 's/.*level for .*: \([0-9.]*\) .*/\1/p')
   [[ $(echo "$exposure < 2.0" | bc) == 1 ]] || fail "the unit is exposed: $exposure"
   mkdir -p /var/lib/laju # systemd makes it; here we are started by hand

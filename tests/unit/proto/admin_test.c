@@ -89,6 +89,27 @@ static void the_page_s_files_have_an_etag_and_are_sent_once(void **state) {
   assert_int_equal(status_of(desk_asked(*state, "GET /", "If-None-Match: \"abd\"\r\n", NULL)), 200);
 }
 
+static bool find_nothing(const char *path, size_t len, laju_admin_file *out) {
+  (void)path;
+  (void)len;
+  (void)out;
+  return false;
+}
+
+static void without_a_page_its_place_says_how_to_get_one(void **state) {
+  desk *k = *state;
+  k->admin.find_file = find_nothing;
+  const char *paths[] = {"/", "/?seed=7", "/index.html"};
+  for (size_t i = 0; i < 3; i++) {
+    const char *reply = got(k, paths[i]);
+    assert_int_equal(status_of(reply), 404);
+    holds(reply, "Content-Type: text/plain; charset=utf-8\r\n");
+    holds(reply, "This laju was built without its page.");
+    holds(reply, "script/bootstrap");
+  }
+  holds(got(k, "/app.js"), "Content-Type: application/problem+json\r\n");
+}
+
 static void head_tells_the_length_and_sends_nothing(void **state) {
   const char *reply = desk_asked(*state, "HEAD /metrics", "", NULL);
   holds(reply, "Content-Length: 13\r\n");
@@ -428,6 +449,7 @@ int main(void) {
       TEST(every_answer_is_guarded_and_kept_nowhere),
       TEST(each_route_answers_with_what_it_is_for),
       TEST(the_page_s_files_have_an_etag_and_are_sent_once),
+      TEST(without_a_page_its_place_says_how_to_get_one),
       TEST(head_tells_the_length_and_sends_nothing),
       TEST(other_paths_and_methods_are_refused),
       TEST(several_requests_in_one_piece_are_answered_in_order),

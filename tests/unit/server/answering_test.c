@@ -200,6 +200,61 @@ static void one_that_does_not_listen_misses_events_and_is_dropped_in_time(void *
   assert_int_equal(closed, 1);
 }
 
+/* When its patience ends with the only connection. */
+static uint64_t deadline(void) {
+  for (size_t i = 0; i < LAJU_WHEEL_SLOTS; i++) {
+    const laju_deadline *head = &all.wheel.slots[i];
+    if (head->next != head) return head->next->due_ms;
+  }
+  return 0;
+}
+
+static void news_that_are_left_out_do_not_prolong_patience(void **state) {
+  (void)state;
+  static char large[1 << 20];
+  memset(large, ' ', sizeof large - 1);
+  say(EVENTS);
+  event(large);
+  uint64_t before = deadline();
+  for (uint64_t since = uv_now(&loop); uv_now(&loop) < since + 3;) event("{}");
+  assert_int_equal(deadline(), before);
+}
+
+static void a_drain_waits_two_seconds_for_one_that_does_not_listen(void **state) {
+  (void)state;
+  static char large[1 << 20];
+  memset(large, ' ', sizeof large - 1);
+  say(EVENTS);
+  event(large);
+  laju_connections_drain(&all);
+  event("{}");
+  assert_int_equal(closed, 0);
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_DRAIN_STUCK_MS + LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(closed, 1);
+  assert_int_equal(admin.subscribers, 0);
+}
+
+/* So little in each two seconds that its socket does not ask for more at once: only the kernel knows that it reads. */
+static void a_drain_does_not_cut_off_who_reads_slowly(void **state) {
+  (void)state;
+  static char large[1 << 20];
+  size_t got = 0;
+  memset(large, ' ', sizeof large - 1);
+  say(EVENTS);
+  event(large);
+  laju_connections_drain(&all);
+  for (uint64_t round = 1; got < sizeof large; round++) {
+    size_t now = strlen(heard());
+    assert_true(now > 0);
+    got += now;
+    turn();
+    laju_connections_expire(&all, uv_now(&loop) + round * (LAJU_DRAIN_STUCK_MS + LAJU_WHEEL_TICK_MS));
+    turn();
+  }
+  assert_int_equal(laju_count_read(&all.counters.stuck), 0);
+}
+
 static void one_that_listens_again_hears_the_latest(void **state) {
   (void)state;
   static char large[1 << 20], text[65536];
@@ -229,6 +284,9 @@ int main(void) {
       TEST(a_drain_waits_for_what_is_promised),
       TEST(subscribers_hear_each_event_and_a_drain_ends_them),
       TEST(one_that_does_not_listen_misses_events_and_is_dropped_in_time),
+      TEST(news_that_are_left_out_do_not_prolong_patience),
+      TEST(a_drain_waits_two_seconds_for_one_that_does_not_listen),
+      TEST(a_drain_does_not_cut_off_who_reads_slowly),
       TEST(one_that_listens_again_hears_the_latest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

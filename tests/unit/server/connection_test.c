@@ -400,6 +400,19 @@ static void draining_closes_who_is_idle_and_waits_for_who_has_begun(void **state
   assert_true(hung_up());
 }
 
+static void a_peer_that_takes_nothing_holds_up_a_drain_for_two_seconds(void **state) {
+  (void)state;
+  stuff();
+  laju_connections_drain(&all);
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_DRAIN_STUCK_MS - LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(closed, 0);
+  laju_connections_expire(&all, uv_now(&loop) + LAJU_DRAIN_STUCK_MS + LAJU_WHEEL_TICK_MS);
+  turn();
+  assert_int_equal(count_of(&all.counters.stuck), 1);
+  assert_int_equal(closed, 1);
+}
+
 static void cutting_closes_all_and_counts_whose_request_was_lost(void **state) {
   (void)state;
   say("*1\r\n$4\r\n");
@@ -436,6 +449,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_peer_that_reads_slowly_is_not_closed, setup, teardown),
       cmocka_unit_test_setup_teardown(an_answer_that_waited_goes_out_behind_those_that_are_stuck, setup_http, teardown),
       cmocka_unit_test_setup_teardown(draining_closes_who_is_idle_and_waits_for_who_has_begun, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_peer_that_takes_nothing_holds_up_a_drain_for_two_seconds, setup, teardown),
       cmocka_unit_test_setup_teardown(cutting_closes_all_and_counts_whose_request_was_lost, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
