@@ -73,6 +73,7 @@ static void what_stands_for_a_missing_part_is_shown(void **state) {
   (void)state;
   assert_string_equal(shown("both", "192.0.2.1:%shared:/"), "192.0.2.1:%shared:/");
   assert_string_equal(shown("token", "%ip=192.0.2.1"), "%ip=192.0.2.1");
+  assert_string_equal(shown("vault", "%ip=192.0.2.1"), "%ip…0badcafe"); /* where all is a secret, that is, too */
 }
 
 static void a_key_that_has_other_parts_than_its_rule_is_hidden_whole(void **state) {
