@@ -8,7 +8,8 @@
  *   - replies that the peer does not take: nothing more is read from it until all are gone, so what waits is at most
  *     LAJU_OUTPUT_FLUSH and the replies of one batch; no byte taken for LAJU_STUCK_MS, or, while draining, for
  *     LAJU_DRAIN_STUCK_MS: closed (`stuck`)
- *   - a request not complete LAJU_REQUEST_MS after it began: the codec's last word, then closed (`slow`)
+ *   - a request not complete LAJU_REQUEST_MS after it began: the codec's last word, then closed (`slow`);
+ *     the same for a greeting of TLS, without a last word. OpenSSL keeps some 40 KiB of one, and ends those that grow (`tls`)
  *   - no request for the door's idle_ms: closed (`idle`)
  *   - an unfinished request longer than the codec's input_max: the codec's last word, then closed (`oversized`)
  *   - what is kept for a connection (of a request, of replies): LAJU_KEPT_FREE each, and LAJU_KEPT_MAX of a worker beyond that; who
