@@ -28,7 +28,7 @@ plain_only = pytest.mark.plain_only
 
 # What these have of the server's code, others bring under a sanitizer already; they take most of the time.
 PLAIN_MODULES = {"test_bench", "test_callers", "test_cli", "test_clients", "test_demo", "test_failover", "test_fleet",
-                 "test_openapi", "test_replay", "test_store_clients", "test_store_example", "test_tools"}
+                 "test_kubernetes", "test_openapi", "test_replay", "test_store_clients", "test_store_example", "test_tools"}
 
 
 def is_plain_only(item):
