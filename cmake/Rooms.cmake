@@ -25,7 +25,9 @@ endif()
 
 if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_C_COMPILER_ID STREQUAL GNU)
   add_link_options(-flto=auto) # on all processors
-  add_compile_options(-ffat-lto-objects) # tests take the code as it is: optimising each of them anew would take minutes
+  if(LAJU_TESTS OR LAJU_BENCH)
+    add_compile_options(-ffat-lto-objects) # tests take the code as it is: optimising each of them anew would take minutes
+  endif()
 endif()
 
 if(LAJU_SANITIZE)

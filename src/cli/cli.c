@@ -70,6 +70,7 @@ static int complain_unknown(int argc, char **argv) {
   bool two = argc > 1 && argv[1][0] != '-' && group != NULL;
   snprintf(written, sizeof written, "%.30s%s%.30s", argv[0], two ? " " : "", two ? argv[1] : "");
   const char *hint = laju_nearest(written, strlen(written), names, COMMANDS + 1);
+  if (written[0] == '-') hint = laju_nearest(written, strlen(written), (const char *[]){"--help", "--version"}, 2);
   if (hint == NULL && group != NULL) hint = group->name;
   fprintf(stderr, "laju: unknown command \"%s\";%s%s%s see laju --help\n", written,
           hint != NULL ? " did you mean \"" : "", hint != NULL ? hint : "", hint != NULL ? "\"?" : "");

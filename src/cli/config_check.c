@@ -4,9 +4,23 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "config/config.h"
+#include "server/certs.h"
 
 static void print_warning(void *context, const char *warning) {
   fprintf(stderr, "%s: warning: %s\n", (const char *)context, warning);
+}
+
+/* A certificate is often not where a pipeline checks the file: so what keeps a server from starting is a warning here. */
+static size_t warn_of_certs(const laju_config *config, char *path) {
+  laju_certs certs;
+  char why[LAJU_TEXT_SIZE], warning[LAJU_WHY_SIZE];
+  if (laju_certs_init(&certs, &config->tls, why) == 0) {
+    laju_certs_deinit(&certs);
+    return 0;
+  }
+  snprintf(warning, sizeof warning, "tls: %s; laju serve would not start here", why);
+  print_warning(path, warning);
+  return 1;
 }
 
 static int run(const laju_command *command, int argc, char **argv) {
@@ -22,8 +36,9 @@ static int run(const laju_command *command, int argc, char **argv) {
     fprintf(stderr, "%s\n", why);
     return LAJU_EXIT_NO;
   }
-  size_t warnings = laju_config_warn(&config, print_warning, path);
+  size_t warnings = laju_config_warn(&config, print_warning, path) + warn_of_certs(&config, path);
   printf("%s: good: %zu rule%s", path, config.rule_count, config.rule_count == 1 ? "" : "s");
+  if (config.rule_count == 0) printf(" (default, 100 a minute for each key, stands in)");
   if (warnings > 0) printf(", %zu warning%s", warnings, warnings == 1 ? "" : "s");
   putchar('\n');
   laju_config_deinit(&config);

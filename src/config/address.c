@@ -79,6 +79,20 @@ static int parse_host(const char *text, size_t len, bool bracketed, laju_address
   return 0;
 }
 
+static int complain_no_port(char why[LAJU_TEXT_SIZE], const char *text, size_t len) {
+  char guess[32];
+  uint16_t port;
+  bool alone = parse_port(text, len, &port) == 0;
+  snprintf(guess, sizeof guess, "127.0.0.1:%.*s", (int)(alone ? len : 0), text);
+  return complain(why, text, len, "has no port", alone ? guess : NULL);
+}
+
+static int complain_scheme(char why[LAJU_TEXT_SIZE], const char *text, size_t len, const char *rest) {
+  char guess[LAJU_SHOWN_SIZE];
+  snprintf(guess, sizeof guess, "%.*s", (int)(text + len - rest), rest);
+  return complain(why, text, len, "has a scheme", guess[0] != '\0' ? guess : NULL);
+}
+
 /* HOST:PORT, the host in brackets or without colons. */
 static int parse_tcp(const char *text, size_t len, laju_address *out, char why[LAJU_TEXT_SIZE]) {
   const char *end = text + len, *host = text, *host_end;
@@ -89,7 +103,8 @@ static int parse_tcp(const char *text, size_t len, laju_address *out, char why[L
     if (host_end == NULL) return complain(why, text, len, "has no closing bracket", NULL);
   } else {
     host_end = memchr(text, ':', len);
-    if (host_end == NULL) return complain(why, text, len, "has no port", NULL);
+    if (host_end == NULL) return complain_no_port(why, text, len);
+    if (memmem(text, len, "://", 3) == host_end) return complain_scheme(why, text, len, host_end + 3);
     if (memchr(host_end + 1, ':', (size_t)(end - host_end - 1)) != NULL) {
       return complain(why, text, len, "has several colons", "[IPv6]:PORT");
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "config/synonym.h"
 #include "config/value.h"
 
 #define NAME_SHOWN_MAX 256 /* of a file's name; the end is kept */
@@ -57,6 +57,9 @@ static int fail_syntax(laju_reader *reader) {
   const char *context = parser->context != NULL ? parser->context : "";
   if (strstr(context, "an alias") != NULL || strstr(context, "an anchor") != NULL) {
     return laju_reader_fail(reader, parser->context_mark, NO_INDIRECTION); /* *:8080 is a natural thing to write */
+  }
+  if (parser->error == YAML_SCANNER_ERROR && *parser->buffer.pointer == '\t') {
+    return laju_reader_fail(reader, parser->problem_mark, "not YAML: a tab; allowed: lines indented by spaces");
   }
   return laju_reader_fail(reader, parser->problem_mark, "not YAML: %s%s%s", context, context[0] != '\0' ? ": " : "",
                           parser->problem);
@@ -162,7 +165,7 @@ static int fail_unknown(laju_reader *reader, const laju_mapping *mapping) {
   char allowed[LAJU_TEXT_SIZE], shown[LAJU_SHOWN_SIZE], guess[96] = "";
   const char *word = (const char *)reader->event.data.scalar.value;
   size_t len = reader->event.data.scalar.length;
-  const char *hint = laju_nearest(word, len, mapping->words, mapping->count);
+  const char *hint = laju_guess(word, len, mapping->words, mapping->count);
   if (hint != NULL) snprintf(guess, sizeof guess, " did you mean \"%s\"?", hint);
   laju_words_join(allowed, sizeof allowed, mapping->words, mapping->count);
   laju_text_show(shown, word, len);

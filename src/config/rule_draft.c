@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/duration.h"
-#include "base/nearest.h"
+#include "config/synonym.h"
 #include "config/value.h"
 #include "core/rule.h"
 
@@ -34,7 +34,7 @@ static int set_algorithm(laju_rule_draft *draft, const char *text, size_t len, c
   if (laju_algorithm_find(text, len, &draft->algorithm) == 0) return 0;
   const char *names[LAJU_ALGORITHMS];
   for (int i = 0; i < LAJU_ALGORITHMS; i++) names[i] = laju_algorithm_name((laju_algorithm)i);
-  const char *hint = laju_nearest(text, len, names, LAJU_ALGORITHMS);
+  const char *hint = laju_guess(text, len, names, LAJU_ALGORITHMS);
   return laju_complain(why, text, len, "is not an algorithm", hint, laju_error_allowed(LAJU_ERR_ALGORITHM));
 }
 

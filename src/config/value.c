@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/duration.h"
-#include "base/nearest.h"
+#include "config/synonym.h"
 
 #define SHOWN_MAX 40
 #define MIB_DIGITS_MAX 6 /* a longer number without a unit was counted in bytes */
@@ -196,7 +196,7 @@ int laju_value_word(const char *text, size_t len, const char *const *words, size
   }
   char allowed[LAJU_TEXT_SIZE];
   laju_words_join(allowed, sizeof allowed, words, count);
-  const char *hint = laju_nearest(text, len, words, count);
+  const char *hint = laju_guess(text, len, words, count);
   return laju_complain(why, text, len, "is not known here", hint, allowed);
 }
 

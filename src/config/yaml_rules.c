@@ -150,6 +150,9 @@ static int finish(rule_reading *rule, laju_policy_list *rules) {
   char complaint[LAJU_TEXT_SIZE];
   laju_rule made;
   if (laju_rule_draft_finish(&rule->draft, &made, &field, complaint) < 0) {
+    /* A member that seems to be missing may stand behind, indented wrongly: then that is the fault. */
+    bool missing = !laju_mapping_has(&rule->mapping, (size_t)field);
+    if (missing && laju_reader_next(rule->reader) < 0) return -1;
     return fail_at(rule, (int)field, complaint);
   }
   policy->rule.secret = policy->secret;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -144,9 +145,20 @@ static void on_sweep_time(uv_timer_t *timer) {
   laju_keeper_sweep(keeper, laju_limiter_now_us(keeper->limiter));
 }
 
+/* Told at the start, in the words of the first try: with a long interval that would come too late for who set it up. */
+static void look_at_folder(laju_keeper *keeper) {
+  const char *path = keeper->config->snapshot_path, *slash = strrchr(path, '/');
+  char folder[LAJU_PATH_MAX] = ".", why[LAJU_TEXT_SIZE];
+  if (slash != NULL) snprintf(folder, sizeof folder, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+  if (access(folder, W_OK | X_OK) == 0) return;
+  snprintf(why, sizeof why, "cannot create %s.tmp: %s", path, strerror(errno));
+  tell_result(keeper, -1, why);
+}
+
 void laju_keeper_start(laju_keeper *keeper) {
   uv_timer_start(&keeper->sweep_timer, on_sweep_time, SWEEP_TURN_MS, SWEEP_TURN_MS);
   if (keeper->config->snapshot_path[0] == 0) return;
+  look_at_folder(keeper);
   await_snapshot_time(keeper);
 }
 

@@ -247,6 +247,14 @@ static int fail(const char *message, const char *why) {
   return -1;
 }
 
+/* Nothing is wrong with the configuration where a port is taken: so say which setting names another. */
+static int fail_door(const char *name, const char *why) {
+  char setting[64];
+  snprintf(setting, sizeof setting, "listen.%s or --%s names another address", name, name);
+  laju_log(LAJU_LOG_ERROR, "cannot open a door", "door", name, "why", why, "hint", setting, NULL);
+  return -1;
+}
+
 /* As many descriptors as the system lets us have, less what is needed for other things. */
 static uint64_t connections_max(size_t workers, bool has_desk) {
   struct rlimit files;
@@ -274,7 +282,7 @@ static int open_door(server *self, const laju_codec *codec, const char *address,
   } else {
     return 0;
   }
-  if (err < 0) return fail("cannot open a door", why);
+  if (err < 0) return fail_door(codec->name, why);
   door->idle_ms = idle_ms;
   if (!door->is_unix) door->tls = tls;
   self->crew.door_count++;
@@ -303,7 +311,7 @@ static int open_desk(server *self) {
                                .news = &self->news,
                                .hash_key = self->crew.top_key,
                                .tls = self->config->tls.admin ? self->certs.http : NULL};
-  return laju_desk_open(&self->desk, &options, why) == 0 ? 0 : fail("cannot open a door", why);
+  return laju_desk_open(&self->desk, &options, why) == 0 ? 0 : fail_door("admin", why);
 }
 
 static int make_limiter(server *self) {

@@ -39,13 +39,15 @@ def options_listed(command):
 
 
 def check_file(text):
-    """The examples' files with secrets are one of ours."""
+    """The examples' files with secrets are one of ours; that there are no certificates here is no fault of theirs."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, tempfile.NamedTemporaryFile("w") as password:
         password.write("open sesame\n")
         password.flush()
         file.write(re.sub(r"/run/secrets/\w+", password.name, text))
         file.flush()
-        return run("config", "check", file.name)
+        done = run("config", "check", file.name)
+        done.stderr = re.sub(r".*: warning: tls: certificate .*; laju serve would not start here\n", "", done.stderr)
+        return done
 
 
 def known_keys():

@@ -45,6 +45,8 @@ static void each_kind_is_read(void **state) {
 static void what_is_wrong_is_said(void **state) {
   (void)state;
   refused("127.0.0.1", "\"127.0.0.1\" has no port;");
+  refused("8080", "\"8080\" has no port; did you mean \"127.0.0.1:8080\"?");
+  refused("redis://127.0.0.1:6380", "\"redis://127.0.0.1:6380\" has a scheme; did you mean \"127.0.0.1:6380\"?");
   refused("[::1]", "\"[::1]\" has no port;");
   refused("[::1]8080", "\"[::1]8080\" has no port;");
   refused("[::1:8080", "\"[::1:8080\" has no closing bracket;");
@@ -58,7 +60,7 @@ static void what_is_wrong_is_said(void **state) {
   refused("[127.0.0.1]:80", "\"[127.0.0.1]:80\" has a host that is no address;");
   refused("[]:80", "\"[]:80\" has a host that is no address;");
   refused("a b:80", "\"a b:80\" has a host that is no address;");
-  refused("http://127.0.0.1:80", "\"http://127.0.0.1:80\" has several colons; did you mean \"[IPv6]:PORT\"?");
+  refused("http://127.0.0.1:80", "\"http://127.0.0.1:80\" has a scheme; did you mean \"127.0.0.1:80\"?");
   refused("/run/laju.sock", "\"/run/laju.sock\" is a path; did you mean \"unix:/PATH\"?");
   refused("unix:laju.sock", "\"unix:laju.sock\" has no absolute path;");
   refused("unix:", "\"unix:\" has no absolute path;");

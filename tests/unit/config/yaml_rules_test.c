@@ -113,8 +113,9 @@ static void each_fault_is_named_with_its_place(void **unused) {
   refused(
       "rules: [{name: a, mode: exactly}]",
       "laju.yaml:1:25: rules[0].mode: \"exactly\" is not known here; did you mean \"exact\"? allowed: embedded, exact");
-  refused("rules: [{name: a, on_store_error: open}]",
-          "laju.yaml:1:35: rules[0].on_store_error: \"open\" is not known here; allowed: allow, deny, local");
+  refused(
+      "rules: [{name: a, on_store_error: open}]",
+      "laju.yaml:1:35: rules[0].on_store_error: \"open\" is not known here; did you mean \"allow\"? allowed: allow, deny, local");
   refused("rules: [{name: a, group: [ip, tenant]}]", "laju.yaml:1:31: rules[0].group[1]: \"tenant\" is not a part");
   refused("rules: [{name: a, group: []}]", "laju.yaml:1:26: rules[0].group: is an empty list; leave it out");
   refused("rules: [{name: a, exempt: [1.1.1.1, 1.2.3]}]",

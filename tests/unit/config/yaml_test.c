@@ -97,6 +97,11 @@ static void an_unknown_key_is_named_with_its_place_and_the_nearest(void **state)
   refused("listen: {htp: '127.0.0.1:1'}\n",
           "laju.yaml:1:10: listen.htp: unknown key; did you mean \"http\"? allowed: http, resp, admin");
   refused("snapshot:\n  colour: blue\n", "laju.yaml:2:3: snapshot.colour: unknown key; allowed: path, interval");
+  refused_as("store: {url: 'redis://a'}\n", "laju.yaml:1:9: store.url: unknown key; did you mean \"redis\"? ");
+  refused_as("rules: [{name: a, max_requests: 5, per: 1m}]\n",
+             "laju.yaml:1:19: rules[0].max_requests: unknown key; did you mean \"limit\"? ");
+  refused_as("rules: [{name: a, limit: 5, window: 1m}]\n",
+             "laju.yaml:1:29: rules[0].window: unknown key; did you mean \"per\"? ");
   refused_as("\"me\\nmory\\x1b[2J\": 1\n", "laju.yaml:1:1: me?mory?[2J: unknown key;");
   refused_as("listen.http: 127.0.0.1:80\n", "laju.yaml:1:1: listen.http: unknown key;");
   refused_as("<<: {workers: 1}\n", "laju.yaml:1:1: <<: unknown key;");
@@ -108,6 +113,17 @@ static void an_unknown_algorithm_is_told_the_nearest(void **state) {
       "rules:\n- {name: a, limit: 1, per: 1s, algorithm: token_buket}\n",
       "laju.yaml:2:43: rules[0].algorithm: \"token_buket\" is not an algorithm; did you mean \"token-bucket\"? allowed: "
       "token-bucket, leaky-bucket, fixed-window, sliding-window-counter or sliding-window-log");
+  refused_as("rules: [{name: a, limit: 1, per: 1s, algorithm: GCRA}]\n",
+             "laju.yaml:1:49: rules[0].algorithm: \"GCRA\" is not an algorithm; did you mean \"token-bucket\"? ");
+  refused_as("rules: [{name: a, limit: 1, per: 1s, on_store_error: fail_open}]\n",
+             "laju.yaml:1:54: rules[0].on_store_error: \"fail_open\" is not known here; did you mean \"allow\"? ");
+}
+
+static void wrong_indentation_is_told_where_it_is(void **state) {
+  (void)state;
+  refused("rules:\n\t- {name: a, limit: 1, per: 1s}\n",
+          "laju.yaml:2:1: not YAML: a tab; allowed: lines indented by spaces");
+  refused_as("rules:\n  - name: a\n    limit: 5\n   per: 1m\n", "laju.yaml:4:4: not YAML: ");
 }
 
 static void a_period_needs_its_unit_and_a_tick(void **state) {
@@ -457,6 +473,7 @@ int main(void) {
       TEST(a_second_file_starts_from_the_defaults_again),
       TEST(an_unknown_key_is_named_with_its_place_and_the_nearest),
       TEST(an_unknown_algorithm_is_told_the_nearest),
+      TEST(wrong_indentation_is_told_where_it_is),
       TEST(a_period_needs_its_unit_and_a_tick),
       TEST(a_burst_is_for_buckets),
       TEST(impossible_numbers_are_refused),
