@@ -51,7 +51,7 @@ typedef struct laju_script_pin {
   int64_t px_ms;
 } laju_script_pin;
 
-/* Appends an EVALSHA of 1 to LAJU_SCRIPT_CHECKS_MAX asks. `pin` is NULL outside tests. */
+/* Appends an EVALSHA of up to LAJU_SCRIPT_CHECKS_MAX asks; of none, it tells the time. `pin` is NULL outside tests. */
 void laju_script_call(const laju_script *script, const laju_script_ask *asks, size_t count, const laju_script_pin *pin,
                       laju_buffer *to);
 

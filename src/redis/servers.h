@@ -34,7 +34,7 @@ typedef struct laju_server {
   laju_pieces queue;                   /* waits to be sent */
   struct laju_parcel *oldest, *newest; /* sent, and neither answered nor late */
   laju_link_command preparing; /* SCRIPT LOAD after NOSCRIPT, or TIME before transactions: the queue waits for it */
-  laju_link_command probe;     /* PING, while the breaker is open and nobody asks */
+  laju_link_command probe;     /* a call for no check, while the breaker is open and nobody asks */
   bool is_preparing, is_probing;
   bool knows_time;
   int64_t ahead_us;  /* its clock, of ours, as laju_store_now_us tells it */

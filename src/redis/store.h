@@ -49,8 +49,8 @@ typedef struct laju_store_counters {
   _Atomic uint64_t commands; /* that were sent for them */
   _Atomic uint64_t timeouts; /* checks that got no answer in time */
   _Atomic uint64_t
-      refusals; /* checks that were answered with an error of their own: full memory, a key of another type */
-  _Atomic uint64_t failures;     /* checks that failed otherwise: connection lost, error replies */
+      refusals; /* checks that were answered with an error: full memory, a key of another type, a right that is missing */
+  _Atomic uint64_t failures;     /* checks that failed otherwise: connection lost, a reply that is none */
   _Atomic uint64_t overflows;    /* checks beyond max_inflight */
   _Atomic uint64_t short_cuts;   /* checks failed at once by an open breaker */
   _Atomic uint64_t late;         /* replies that came after their deadline, and were dropped */
@@ -84,7 +84,7 @@ bool laju_store_is_up(const laju_store *store);
  * and where nothing has failed yet. Never a password. It stays until the loop's thread does something else with the store. */
 const char *laju_store_why(const laju_store *store);
 
-/* The last error that it answered a check with, though it is up (`refusals` counts them); "" where there was none. It stays until
+/* The last error that it answered a check with (`refusals` counts them); "" where there was none. It stays until
  * the loop's thread does something else with the store. */
 const char *laju_store_refusal(const laju_store *store);
 

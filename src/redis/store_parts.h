@@ -75,7 +75,10 @@ void laju_store_watch(laju_store *store);
 /* May something be sent to this server now? False: its breaker is open. */
 bool laju_store_admit(laju_server *server);
 
-/* A piece gets no answer. `reply` is an error that a command's owner is told, or NULL. */
+/* The server is there, and has answered checks with an error: that must not pass unseen. */
+void laju_store_note_refusal(laju_store *store, const char *error, size_t checks);
+
+/* A piece gets no answer. `reply` is the error that its whole command was answered with, or NULL. */
 void laju_store_fail_piece(laju_store *store, const laju_piece *piece, const redisReply *reply);
 
 /* These asks of a piece are decided (`answers` NULL: they failed). The last of a request calls its `done`. */

@@ -142,12 +142,9 @@ static const char *replicas_error(const laju_script_answer *answers, size_t coun
   return NULL;
 }
 
-/* The server is well, and yet a check has no decision: that must not pass unseen. */
 static void note_refusals(laju_store *store, const laju_script_answer *answers, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (answers[i].error == NULL) continue;
-    laju_count(&store->counters.refusals);
-    snprintf(store->refusal, sizeof store->refusal, "%s", answers[i].error);
+    if (answers[i].error != NULL) laju_store_note_refusal(store, answers[i].error, 1);
   }
 }
 
@@ -247,8 +244,7 @@ static void take_reply(laju_parcel *parcel, const redisReply *reply) {
     take_error(parcel, reply);
   } else if (parcel->pieces[0].count > 0) {
     take_checks(parcel, reply);
-  } else {
-    laju_store_praise(parcel->server);
+  } else { /* which says nothing of checks: they may be refused all the same */
     laju_store_conclude_command(store, parcel->pieces[0].slot, reply);
   }
 }

@@ -8,7 +8,6 @@
 #define IDLE_US (2 * LAJU_BREAKER_PROBE_MS * INT64_C(1000))
 
 #define ASKING "*1\r\n$6\r\nASKING\r\n"
-#define PING "*1\r\n$4\r\nPING\r\n"
 #define TIME "*1\r\n$4\r\nTIME\r\n"
 
 /* ---- sending ---- */
@@ -204,21 +203,34 @@ void laju_store_count_late(laju_server *server, int64_t now_us) {
 
 /* ---- probes ---- */
 
+/* The script that is not there will be loaded with the first check. */
+static bool is_well(const redisReply *reply) {
+  return reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "NOSCRIPT", 8) == 0;
+}
+
 static void on_probed(laju_link_command *command, laju_link_fate fate, const redisReply *reply) {
   laju_server *server = (laju_server *)((char *)command - offsetof(laju_server, probe));
   laju_store *store = server->all->store;
   bool in_time = laju_store_now_us() - server->probed_us <= store->servers.options.timeout_us;
   server->is_probing = false;
-  if (fate == LAJU_LINK_REPLIED && reply->type != REDIS_REPLY_ERROR && in_time) laju_store_praise(server);
+  if (fate == LAJU_LINK_REPLIED && is_well(reply) && in_time) laju_store_praise(server);
+}
+
+/* What checks are asked by, without any: a PING may pass where they do not. */
+static uint32_t write_probe(laju_store *store, laju_buffer *out) {
+  if (store->servers.options.transaction) return laju_transaction_call(NULL, 0, 0, out);
+  laju_script_call(&store->script, NULL, 0, NULL, out);
+  return 1;
 }
 
 void laju_store_probe(laju_server *server) {
+  laju_store *store = server->all->store;
   int64_t now_us = laju_store_now_us();
   laju_link *link = laju_server_link(server);
   if (link == NULL || server->is_probing || now_us - server->asked_us < IDLE_US) return;
   if (!laju_breaker_admit(&server->breaker, now_us)) return;
-  server->probe = (laju_link_command){.done = on_probed, .deadline_us = INT64_MAX, .replies = 1};
-  laju_buffer_add_text(laju_link_out(link), PING);
+  server->probe = (laju_link_command){.done = on_probed, .deadline_us = INT64_MAX};
+  server->probe.replies = write_probe(store, laju_link_out(link));
   if (!laju_link_add(link, &server->probe)) return;
   server->is_probing = true;
   server->asked_us = server->probed_us = now_us;

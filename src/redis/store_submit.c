@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,11 @@ bool laju_store_send(laju_store *store, laju_store_command *command) {
 
 /* ---- going ---- */
 
+void laju_store_note_refusal(laju_store *store, const char *error, size_t checks) {
+  laju_count_more(&store->counters.refusals, checks);
+  snprintf(store->refusal, sizeof store->refusal, "%s", error);
+}
+
 static void finish(laju_store *store, laju_store_request *request) {
   laju_slot *slot = laju_slots_find(&store->slots, request->slot);
   laju_slot_text *texts = slot->texts;
@@ -132,8 +138,6 @@ void laju_store_conclude(laju_store *store, const laju_piece *piece, const laju_
     laju_script_answer *to = request->answers + piece->from;
     memcpy(to, answers, piece->count * sizeof *to);
     if (request->pending > 0) keep_texts(slot, to, piece->count);
-  } else {
-    laju_count_more(&store->counters.failures, piece->count);
   }
   if (request->pending == 0) finish(store, request);
 }
@@ -148,11 +152,17 @@ void laju_store_conclude_command(laju_store *store, uint64_t number, const redis
 }
 
 void laju_store_fail_piece(laju_store *store, const laju_piece *piece, const redisReply *reply) {
-  if (piece->count > 0) {
-    laju_store_conclude(store, piece, NULL);
-  } else {
+  if (piece->count == 0) {
     laju_store_conclude_command(store, piece->slot, reply);
+    return;
   }
+  if (laju_slots_find(&store->slots, piece->slot) == NULL) return;
+  if (reply != NULL) {
+    laju_store_note_refusal(store, reply->str, piece->count);
+  } else {
+    laju_count_more(&store->counters.failures, piece->count);
+  }
+  laju_store_conclude(store, piece, NULL);
 }
 
 void laju_store_requeue(laju_store *store, const laju_piece *piece, laju_server *server) {

@@ -19,7 +19,7 @@
 
 #include "redis/script.h"
 
-/* Appends MULTI to EXEC for 1 to LAJU_SCRIPT_CHECKS_MAX asks; returns how many replies that brings. */
+/* Appends MULTI to EXEC for up to LAJU_SCRIPT_CHECKS_MAX asks; returns how many replies that brings. */
 uint32_t laju_transaction_call(const laju_script_ask *asks, size_t count, int64_t guess_us, laju_buffer *to);
 
 /* How many elements EXEC's reply holds for these asks, beside the time. */

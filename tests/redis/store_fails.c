@@ -278,7 +278,24 @@ static void failures_between_answers_do_not_add_up(void **unused) {
     assert_answered();
   }
   assert_int_equal(counters->breaker_opened, 0);
-  assert_int_equal(counters->failures, 2 * LAJU_BREAKER_FAILURES);
+  assert_int_equal(counters->refusals, 2 * LAJU_BREAKER_FAILURES);
+  assert_memory_equal(laju_store_refusal(the_store), "NOPERM", 6);
+}
+
+/* Whatever else it answers, and however seldom checks are. */
+static void who_answers_all_but_checks_is_not_up(void **unused) {
+  (void)unused;
+  errand e;
+  freeReplyObject(redis_command(&server, "ACL SETUSER default -evalsha"));
+  for (int i = 0; i < LAJU_BREAKER_FAILURES; i++) check(&e, &rule, "key", 1);
+  assert_int_equal(counters->breaker_opened, 1);
+  let_pass(loop, 5 * LAJU_BREAKER_PROBE_MS);
+  assert_false(is_up());
+  assert_memory_equal(laju_store_why(the_store), "NOPERM", 6);
+  freeReplyObject(redis_command(&server, "ACL SETUSER default +evalsha"));
+  freeReplyObject(redis_command(&server, "SCRIPT FLUSH"));
+  assert_true(COMES_TRUE(loop, is_up()));
+  assert_answered();
 }
 
 static void who_is_a_replica_now_is_left(void **unused) {
@@ -415,6 +432,7 @@ int main(void) {
       CLAIM(what_has_not_been_sent_waits_for_the_connection),
       CLAIM(what_cannot_be_sent_counts_against_the_server),
       CLAIM(a_loading_or_busy_server_fails_checks),
+      CLAIM(who_answers_all_but_checks_is_not_up),
       CLAIM(failures_between_answers_do_not_add_up),
       CLAIM(who_is_a_replica_now_is_left),
       CLAIM(a_server_without_memory_says_so_to_each_check),
