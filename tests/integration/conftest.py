@@ -32,7 +32,8 @@ PLAIN_MODULES = {"test_bench", "test_callers", "test_cli", "test_clients", "test
 
 
 def is_plain_only(item):
-    return item.get_closest_marker("plain_only") is not None or item.module.__name__ in PLAIN_MODULES
+    marked = any(item.get_closest_marker(name) for name in ("plain_only", "alone"))
+    return marked or item.module.__name__ in PLAIN_MODULES
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,5 +1,6 @@
 """A real `laju serve`, started for a test and stopped by its process id."""
 
+import functools
 import itertools
 import json
 import os
@@ -22,13 +23,28 @@ PATIENCE_S = 30  # a sanitized build on a busy machine starts and stops slowly; 
 SANITIZER_REPORT = re.compile(r"(ERROR|WARNING|SUMMARY): \w*Sanitizer|runtime error:")
 
 
-port_numbers = itertools.count(random.randrange(4000))
+PORTS = 500
+
+
+@functools.cache
+def own_ports():
+    """Ports that are this process' own as long as it lives, where to begin with them, and a socket that says so: of all
+    processes of these tests only one can have its name. The kernel gives none of them to who connects: a server can go away and
+    find its port free when it comes back."""
+    for first in range(20000, 32000, PORTS):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0laju-test-ports-{first}")
+            return range(first, first + PORTS), itertools.count(random.randrange(PORTS)), claim
+        except OSError:
+            claim.close()
+    raise AssertionError("all ports are other processes'")
 
 
 def free_port():
-    """A port that nobody holds now, and that is not soon given out again. It is none of those that the kernel gives to who
-    connects: a server can go away and find its port free when it comes back."""
-    for port in (28000 + number % 4000 for number in itertools.islice(port_numbers, 4000)):
+    """A port that nobody holds now, and that is not soon given out again."""
+    ports, numbers, _ = own_ports()
+    for port in (ports[number % PORTS] for number in itertools.islice(numbers, PORTS)):
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -20,6 +20,8 @@ import pytest
 from conftest import tool
 from server import BINARY, PATIENCE_S, Server, free_port, run_laju
 
+pytestmark = pytest.mark.alone
+
 
 def day(name, limit, **members):
     """A bucket into which no token comes back while a test runs."""

@@ -14,6 +14,8 @@ from server import PATIENCE_S, Server
 from test_store import wait_for_store
 from wire import Resp
 
+pytestmark = pytest.mark.alone
+
 PODS = 6 if SANITIZED else 30
 REQUESTS = 5000
 LIMIT = 10

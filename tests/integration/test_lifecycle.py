@@ -61,10 +61,9 @@ def test_ipv6_is_a_door_too(serve):
     try:
         with socket.socket(socket.AF_INET6) as s:
             s.bind(("::1", 0))
-            port = s.getsockname()[1]
     except OSError:
         pytest.skip("no IPv6 here")
-    http = ("127.0.0.1", free_port())
+    http, port = ("127.0.0.1", free_port()), free_port()
     server = Server({"listen": {"http": "%s:%d" % http, "resp": f"[::1]:{port}"}})
     server.http_address, server.resp_address = http, ("::1", port)
     with server, server.resp() as resp:

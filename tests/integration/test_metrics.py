@@ -6,6 +6,8 @@ import subprocess
 import threading
 import time
 
+import pytest
+
 import law
 from conftest import plain_only, tool
 from server import PATIENCE_S, Server
@@ -223,6 +225,7 @@ def test_looking_at_keys_is_counted_nowhere(serve, key):
 # ---- what it costs ----
 
 @plain_only
+@pytest.mark.alone
 def test_scraping_under_load_costs_those_who_are_limited_nothing(serve):
     """A door of its own is answered by a thread of its own; with a thousand rules each look is at some hundred kilobytes."""
     rules = [{"name": f"rule-{i}", "limit": 4_000_000_000, "per": "1s", "algorithm": "token-bucket"} for i in range(1000)]
