@@ -147,6 +147,6 @@ def test_a_client_of_another_language_connects_with_its_defaults(request, laju, 
     assert out["check"] == [1, 10, 9, 0, 8640000, 0]
     assert [r[:4] for r in out["pipeline"]] == [[1, 10, 8, 0]] * 2
     assert out["mcheck"] == [None]
-    assert out["throttle"] == [0, 16, 15, -1, 2]
+    assert out["throttle"] == [0, 16, 15, -1, 2880]
     assert "nobody" in out["error"] and out["error"].startswith("ERR")
     assert done.stderr == "", "a client complains of the server"

@@ -35,7 +35,7 @@ func main() {
 	must(pipe.Exec(ctx))
 	out["pipeline"] = []any{must(first.Int64Slice()), must(second.Int64Slice())}
 	out["mcheck"] = must(client.Do(ctx, "LAJU.MCHECK", rule, 11, key).Slice())
-	out["throttle"] = must(client.Do(ctx, "CL.THROTTLE", key, 15, 30, 60).Int64Slice())
+	out["throttle"] = must(client.Do(ctx, "CL.THROTTLE", key, 15, 30, 86400).Int64Slice())
 	out["error"] = client.Do(ctx, "LAJU.CHECK", "nobody", key).Err().Error()
 	out["quit"] = "OK"
 	if err := client.Close(); err != nil {
