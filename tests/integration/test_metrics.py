@@ -2,6 +2,7 @@
 
 import collections
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -209,6 +210,31 @@ def test_metrics_are_what_clients_saw_to_the_unit(serve):
     assert status["requests"]["http"] == {v: seen.requests["http", v] for v in ("allowed", "denied", "error")}
     assert rules["bucket"]["denied"] == seen.checks["bucket", "denied"]
     assert sum(status["checks"].values()) == sum(seen.checks.values())
+
+
+def test_what_operators_do_is_counted_under_its_name(serve, key):
+    server = serve({"rules": RULES}, admin=True)
+    names = ["laju_overrides", "laju_rules", "laju_workers", "laju_connections", *[("laju_reloads_total", r) for r in ("done", "refused")]]
+
+    def counts():
+        values = values_of(scrape(server))
+        return [int(values[name, ()] if isinstance(name, str) else values[name[0], (("result", name[1]),)]) for name in names]
+
+    assert counts() == [0, 5, 2, 0, 0, 0]
+    with server.admin() as admin, server.http(), server.resp() as resp:
+        resp.call("PING")
+        assert admin.exchange("PUT", f"/v1/keys?rule=bucket&key={key}", {"limit": 7, "expires_in": "1m"}).status == 200
+        for rules, done, refused in (([*RULES, rule("bucket", "fixed-window", 1)], 0, 1), (RULES[:3], 1, 0)):
+            server.settings["rules"] = rules
+            before = counts()
+            server.write_config()
+            server.signal(signal.SIGHUP)
+            deadline = time.monotonic() + PATIENCE_S
+            while counts() == before and time.monotonic() < deadline:
+                time.sleep(0.05)
+            after = counts()
+            assert (after[4] > before[4], after[5] > before[5]) == (done > 0, refused > 0)
+        assert counts()[:3] == [1, 3, 2] and counts()[3] in (1, 2)
 
 
 def test_looking_at_keys_is_counted_nowhere(serve, key):
