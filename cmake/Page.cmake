@@ -26,6 +26,7 @@ elseif(LAJU_PAGE)
   endif()
 endif()
 
+add_custom_target(page_packages) # what the page is built from, of npm's registry; empty where the page is not built here
 list(TRANSFORM page_files PREPEND ${page_folder}/ OUTPUT_VARIABLE page_paths)
 if(page_files AND NOT page_built)
   set(web ${PROJECT_SOURCE_DIR}/web)
@@ -47,6 +48,8 @@ if(page_files AND NOT page_built)
     DEPENDS ${PROJECT_SOURCE_DIR}/sim/law.c ${PROJECT_SOURCE_DIR}/sim/build.sh ${law_sources}
             ${PROJECT_SOURCE_DIR}/src/base/siphash.c ${PROJECT_SOURCE_DIR}/include/laju/laju.h)
   add_custom_target(page DEPENDS ${page_paths})
+  add_custom_target(page_packages_here DEPENDS ${npm_stamp})
+  add_dependencies(page_packages page_packages_here)
 endif()
 
 set(page_out ${PROJECT_BINARY_DIR}/page_files.c)
