@@ -1,14 +1,16 @@
-/* Asks a running laju for one decision, over its RESP door. Blocks; one thread. */
+/* Asks a running laju for one decision, over its RESP door, by TLS where that speaks it. Blocks; one thread. */
 #ifndef LAJU_CLI_ASK_H
 #define LAJU_CLI_ASK_H
 
-#include "config/address.h"
+#include "load/door.h"
+#include "tls/client.h"
 
 #define LAJU_ASK_WHY_SIZE 512
 
 typedef struct laju_question {
-  const laju_address *server; /* any kind but off and all */
-  const char *password;       /* NULL: none */
+  const laju_load_door *server; /* LAJU_LOAD_RESP */
+  laju_tls_client_options tls;  /* where that speaks it */
+  const char *password;         /* NULL: none */
   const char *rule, *key;
   const char *cost;   /* in digits; NULL: the rule's own */
   bool peek;          /* ask without charging; `cost` is then NULL */

@@ -8,6 +8,7 @@
 #include "cli/bench_report.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/tls_options.h"
 #include "config/value.h"
 #include "load/keys.h"
 #include "load/load.h"
@@ -32,7 +33,8 @@ enum {
   HEADER,
   PASSWORD,
   JSON,
-  OPTIONS
+  TLS,
+  OPTIONS = TLS + LAJU_TLS_OPTIONS
 };
 
 static const laju_option options[OPTIONS] = {
@@ -49,6 +51,7 @@ static const laju_option options[OPTIONS] = {
     [HEADER] = {"header", "TEXT", "\"Name: value\" to send along over HTTP; up to 16", 'H'},
     [PASSWORD] = {"password", "TEXT", "for AUTH; LAJU_PASSWORD in the environment is safer", 0},
     [JSON] = {"json", NULL, "print the result as JSON", 'j'},
+    [TLS] = LAJU_TLS_OPTION_ROWS,
 };
 
 typedef struct arguments {
@@ -127,6 +130,7 @@ static int read_load(laju_load_plan *plan, int option, const char *value, char w
 static int read_option(void *context, int option, const char *value, char why[LAJU_WHY_SIZE]) {
   arguments *to = context;
   uint64_t cost;
+  if (option >= TLS) return laju_tls_option_read(&to->plan.tls, option - TLS, value, why);
   switch (option) {
     case RULE: return read_rule(value, &to->wish.rule, why);
     case COST:
@@ -151,7 +155,7 @@ static int verify(const laju_command *command, const arguments *from) {
   if (from->wish.header_count > 0 && plan->door.protocol != LAJU_LOAD_HTTP) {
     return laju_command_fail(command, "--header: Redis' protocol has none; allowed: with http://ADDR");
   }
-  return 0;
+  return laju_tls_options_verify(command, &plan->tls, &plan->door);
 }
 
 static int print(const laju_command *command, laju_buffer *text, FILE *to) {
@@ -211,8 +215,9 @@ const laju_command laju_command_bench = {
     .operands = "[DOOR]",
     .summary = "put load on a server and measure it",
     .about = "Puts load on DOOR (" DOOR_DEFAULT
-             ") for a while: resp://ADDR, http://ADDR, or ADDR alone for\n"
-             "resp; ADDR is HOST:PORT or unix:/PATH. Tells throughput, times, and what was allowed and denied.\n"
+             ") for a while: resp://ADDR, http://ADDR, by TLS\n"
+             "rediss://ADDR or https://ADDR, or ADDR alone for resp; ADDR is HOST:PORT or unix:/PATH. Tells\n"
+             "throughput, times, and what was allowed and denied.\n"
              "\n"
              "Without --rate every connection sends, waits for its replies and sends again. With --rate requests\n"
              "are due at that rate whatever the server does, and a request's time runs from when it was due:\n"
@@ -226,6 +231,7 @@ const laju_command laju_command_bench = {
         "  laju bench --connections 50 --pipeline 16 --rule login --keys 1000000 --zipf 0.99\n"
         "  laju bench http://127.0.0.1:8080 --rate 20000 --duration 1m\n"
         "  laju bench http://127.0.0.1:8080 --command 'GET /auth' -H 'X-API-Key: {key}'\n"
+        "  laju bench rediss://laju.example.com:6380 --ca /etc/laju/ca.pem --pipeline 16\n"
         "  laju bench 127.0.0.1:6379 --command 'INCR {key}' --json\n",
     .options = options,
     .option_count = OPTIONS,

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/print.h"
+#include "cli/tls_options.h"
 #include "config/value.h"
 
 #define SERVER_DEFAULT "127.0.0.1:6380"
@@ -14,19 +15,20 @@
 #define TIMEOUT_MIN_US INT64_C(1000)
 #define TIMEOUT_MAX_US INT64_C(3600000000)
 
-enum { SERVER, PASSWORD, COST, PEEK, JSON, TIMEOUT, OPTIONS };
+enum { SERVER, PASSWORD, COST, PEEK, JSON, TIMEOUT, TLS, OPTIONS = TLS + LAJU_TLS_OPTIONS };
 
 static const laju_option options[OPTIONS] = {
-    [SERVER] = {"server", "ADDR", "where laju listens for Redis clients (" SERVER_DEFAULT ")", 's'},
+    [SERVER] = {"server", "ADDR", "where laju's resp door is (" SERVER_DEFAULT "); rediss://ADDR by TLS", 's'},
     [PASSWORD] = {"password", "TEXT", "its resp_password; LAJU_PASSWORD in the environment is safer", 0},
     [COST] = {"cost", "N", "tokens to take; 0 takes none (the rule's cost)", 'n'},
     [PEEK] = {"peek", NULL, "take none: only say how things stand", 'p'},
     [JSON] = {"json", NULL, "print the decision as JSON", 'j'},
     [TIMEOUT] = {"timeout", "TIME", "how long to wait for the server, 1ms to 1h (1s)", 't'},
+    [TLS] = LAJU_TLS_OPTION_ROWS,
 };
 
 typedef struct arguments {
-  laju_address server;
+  laju_load_door server;
   laju_question question;
   bool json;
 } arguments;
@@ -35,8 +37,9 @@ typedef struct arguments {
 static int read_option(void *context, int option, const char *value, char why[LAJU_WHY_SIZE]) {
   arguments *to = context;
   uint64_t cost;
+  if (option >= TLS) return laju_tls_option_read(&to->question.tls, option - TLS, value, why);
   switch (option) {
-    case SERVER: return laju_address_parse(value, strlen(value), &to->server, why);
+    case SERVER: return laju_load_door_parse(value, &to->server, why);
     case PASSWORD: to->question.password = value; return 0;
     case PEEK: to->question.peek = true; return 0;
     case JSON: to->json = true; return 0;
@@ -54,11 +57,11 @@ static int verify(const laju_command *command, arguments *to) {
   if (to->question.peek && to->question.cost != NULL) {
     return laju_command_fail(command, "--peek takes nothing, so --cost has no use with it; allowed: one of them");
   }
-  if (to->server.kind == LAJU_ADDRESS_OFF || (to->server.kind != LAJU_ADDRESS_UNIX && to->server.port == 0)) {
-    return laju_command_fail(command, "--server: a server is needed; allowed: HOST:PORT or unix:/PATH");
+  if (to->server.protocol != LAJU_LOAD_RESP) {
+    return laju_command_fail(command,
+                             "--server: HTTP is not asked here; allowed: the resp door, as ADDR or rediss://ADDR");
   }
-  if (to->server.kind == LAJU_ADDRESS_ALL) memcpy(to->server.host, "127.0.0.1", sizeof "127.0.0.1");
-  return 0;
+  return laju_tls_options_verify(command, &to->question.tls, &to->server);
 }
 
 static int answer(const laju_command *command, const arguments *from) {
@@ -83,7 +86,7 @@ static int run(const laju_command *command, int argc, char **argv) {
   const char *password = getenv("LAJU_PASSWORD");
   arguments from = {.question = {.timeout_us = TIMEOUT_DEFAULT_US}};
   if (password != NULL && password[0] != '\0') from.question.password = password;
-  laju_address_parse(SERVER_DEFAULT, strlen(SERVER_DEFAULT), &from.server, why);
+  laju_load_door_parse(SERVER_DEFAULT, &from.server, why);
   from.question.server = &from.server;
 
   int found = laju_options_read(command, argc, argv, read_option, &from);
@@ -108,6 +111,7 @@ const laju_command laju_command_check = {
         "  laju check login user:42\n"
         "  laju check --cost 5 --json login user:42\n"
         "  laju check --peek --server unix:/run/laju.sock login user:42\n"
+        "  laju check --server rediss://laju.example.com:6380 --ca /etc/laju/ca.pem login user:42\n"
         "  laju check mail root && sendmail root <report\n",
     .options = options,
     .option_count = OPTIONS,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ void laju_load_client_deinit(laju_load_client *client) {
 static void on_closed(uv_handle_t *handle) {
   laju_load_client *client = handle->data;
   client->state = LAJU_LOAD_CLOSED;
+  laju_tls_stream_free(client->tls); /* not before: the connection may have been closed from within it */
+  client->tls = NULL;
   client->all->on_gone(client);
 }
 
@@ -79,7 +82,7 @@ static ssize_t send_bytes(laju_load_client *client, const char *bytes, size_t le
   return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? 0 : sent;
 }
 
-static void put_out(laju_load_client *client, const char *bytes, size_t len) {
+static void put_on_wire(laju_load_client *client, const char *bytes, size_t len) {
   bool behind = client->unsent.len > 0;
   ssize_t sent = behind ? 0 : send_bytes(client, bytes, len);
   if (sent >= 0 && (size_t)sent < len) {
@@ -87,6 +90,28 @@ static void put_out(laju_load_client *client, const char *bytes, size_t len) {
     if (!behind) listen_for(client, UV_READABLE | UV_WRITABLE);
   }
   if (sent < 0 || client->unsent.failed) lose(client, sent < 0 ? errno : ENOMEM);
+}
+
+/* What TLS has to say by now, in one write. */
+static void put_out_cipher(laju_load_client *client) {
+  laju_buffer *cipher = &client->all->cipher;
+  laju_buffer_clear(cipher);
+  laju_tls_stream_take(client->tls, cipher);
+  if (cipher->failed) {
+    lose(client, ENOMEM);
+  } else if (cipher->len > 0) {
+    put_on_wire(client, cipher->data, cipher->len);
+  }
+}
+
+static void put_out(laju_load_client *client, const char *bytes, size_t len) {
+  if (client->tls == NULL) {
+    put_on_wire(client, bytes, len);
+  } else if (laju_tls_stream_write(client->tls, bytes, len)) {
+    put_out_cipher(client);
+  } else {
+    lose(client, EPROTO);
+  }
 }
 
 static void put_out_unsent(laju_load_client *client) {
@@ -118,6 +143,19 @@ void laju_load_client_expect(laju_load_client *client, uint64_t due_ns, unsigned
   client->groups[at] = (laju_load_group){due_ns, count};
   client->group_count++;
   client->outstanding += count;
+}
+
+/* The first words on a connection that stands. */
+static void begin_greeting(laju_load_client *client) {
+  laju_load_clients *all = client->all;
+  if (all->greeting->len == 0) {
+    be_ready(client);
+    return;
+  }
+  client->state = LAJU_LOAD_GREETING;
+  client->greeted = (laju_load_tally){.allowed = 0};
+  laju_load_reader_init(&client->reader, all->protocol, LAJU_LOAD_ANY, &client->greeted);
+  put_out(client, all->greeting->data, all->greeting->len);
 }
 
 /* ---- in ------------------------------------------------------------------------------------------------------------ */
@@ -163,6 +201,53 @@ static void take_replies(laju_load_client *client, int64_t count) {
   all->on_replies(client, (unsigned)count);
 }
 
+static void end_by_server(laju_load_client *client) {
+  if (client->state != LAJU_LOAD_SHAKING) take_replies(client, (int64_t)laju_load_reader_finish(&client->reader));
+  lose(client, 0);
+}
+
+/* A certificate that is not believed, or ours that is not, is so each time. */
+static void end_tls(laju_load_client *client, ssize_t problem) {
+  char text[LAJU_TEXT_SIZE];
+  if (client->state == LAJU_LOAD_CLOSING) return;
+  if (problem == LAJU_TLS_ENDED) {
+    end_by_server(client);
+  } else if (client->answered > 0) {
+    lose(client, EPROTO);
+  } else {
+    snprintf(text, sizeof text, "cannot be spoken to by TLS: %.200s", laju_tls_stream_why(client->tls));
+    client->all->on_unfit(client, text);
+  }
+}
+
+/* Bytes that TLS has opened, as many records as are there at once; below 0 as of laju_tls_stream_read. */
+static ssize_t open_records(laju_load_client *client, size_t *len) {
+  ssize_t got;
+  *len = 0;
+  do {
+    got = laju_tls_stream_read(client->tls, client->all->plain + *len, LAJU_LOAD_READ_SIZE - *len);
+    if (got > 0) *len += (size_t)got;
+  } while (got > 0 && *len < LAJU_LOAD_READ_SIZE);
+  return got;
+}
+
+static void decrypt(laju_load_client *client, const char *bytes, size_t len) {
+  ssize_t got = 1;
+  if (!laju_tls_stream_receive(client->tls, bytes, len)) {
+    lose(client, ENOMEM);
+    return;
+  }
+  while (got > 0 && client->state != LAJU_LOAD_CLOSING) {
+    size_t opened;
+    got = open_records(client, &opened);
+    put_out_cipher(client);
+    if (client->state == LAJU_LOAD_SHAKING && laju_tls_stream_is_greeted(client->tls)) begin_greeting(client);
+    if (client->state == LAJU_LOAD_CLOSING || opened == 0) continue;
+    take_replies(client, laju_load_reader_feed(&client->reader, client->all->plain, opened));
+  }
+  if (got < 0) end_tls(client, got);
+}
+
 static void receive(laju_load_client *client) {
   char *bytes = client->all->read_buffer;
   ssize_t got = recv(client->fd, bytes, LAJU_LOAD_READ_SIZE, MSG_DONTWAIT);
@@ -170,14 +255,27 @@ static void receive(laju_load_client *client) {
   if (got < 0) {
     lose(client, errno);
   } else if (got == 0) {
-    take_replies(client, (int64_t)laju_load_reader_finish(&client->reader));
-    lose(client, 0);
+    end_by_server(client);
+  } else if (client->tls != NULL) {
+    decrypt(client, bytes, (size_t)got);
   } else {
     take_replies(client, laju_load_reader_feed(&client->reader, bytes, (size_t)got));
   }
 }
 
 /* ---- connecting ---------------------------------------------------------------------------------------------------- */
+
+static void shake(laju_load_client *client) {
+  laju_load_clients *all = client->all;
+  client->tls = laju_tls_stream_of(laju_tls_client_ssl(all->tls, all->host));
+  if (client->tls == NULL) {
+    lose(client, ENOMEM);
+    return;
+  }
+  client->state = LAJU_LOAD_SHAKING;
+  (void)laju_tls_stream_read(client->tls, all->plain, LAJU_LOAD_READ_SIZE); /* makes it begin */
+  put_out_cipher(client);
+}
 
 static void greet(laju_load_client *client) {
   laju_load_clients *all = client->all;
@@ -188,14 +286,11 @@ static void greet(laju_load_client *client) {
     return;
   }
   listen_for(client, UV_READABLE);
-  if (all->greeting->len == 0) {
-    be_ready(client);
-    return;
+  if (all->tls != NULL) {
+    shake(client);
+  } else {
+    begin_greeting(client);
   }
-  client->state = LAJU_LOAD_GREETING;
-  client->greeted = (laju_load_tally){.allowed = 0};
-  laju_load_reader_init(&client->reader, all->protocol, LAJU_LOAD_ANY, &client->greeted);
-  put_out(client, all->greeting->data, all->greeting->len);
 }
 
 static void on_event(uv_poll_t *poll, int status, int events) {

@@ -18,6 +18,8 @@
 #include "load/keys.h"
 #include "load/reply.h"
 #include "load/request.h"
+#include "tls/client.h"
+#include "tls/stream.h"
 
 #define LAJU_LOAD_READ_SIZE (256 * 1024)
 
@@ -31,8 +33,12 @@ typedef struct laju_load_clients {
   const laju_load_request *request;
   const laju_buffer *greeting; /* sent first, and answered by one reply: AUTH; empty: nothing */
   unsigned pipeline;
-  char *read_buffer; /* LAJU_LOAD_READ_SIZE */
-  char *sending;     /* `pipeline` copies of the request, whose keys are written anew for each time they are sent */
+  laju_tls_client *tls; /* NULL: none; else all speak it, */
+  const char *host;     /* to who is called so */
+  char *read_buffer;    /* LAJU_LOAD_READ_SIZE */
+  char *plain;          /* the same, of what TLS has opened; NULL without it */
+  laju_buffer cipher;   /* what is about to go out by TLS */
+  char *sending;        /* `pipeline` copies of the request, whose keys are written anew for each time they are sent */
   laju_load_keys keys;
   laju_load_tally tally;
   laju_histogram latency;
@@ -51,6 +57,7 @@ typedef struct laju_load_clients {
 typedef enum laju_load_state {
   LAJU_LOAD_CLOSED,
   LAJU_LOAD_CONNECTING,
+  LAJU_LOAD_SHAKING, /* TLS */
   LAJU_LOAD_GREETING,
   LAJU_LOAD_READY,
   LAJU_LOAD_CLOSING,
@@ -71,6 +78,7 @@ struct laju_load_client {
   uint64_t answered;       /* replies since it connected */
   laju_load_group *groups; /* a ring of `pipeline`: what is outstanding, oldest first */
   unsigned first_group, group_count;
+  laju_tls_stream *tls;
   laju_buffer unsent; /* bytes that the socket did not take yet */
   laju_load_reader reader;
   laju_load_tally greeted;

@@ -7,27 +7,37 @@
 
 #define SCHEME_END "://"
 
+/* The first of a kind is what is shown. */
+static const struct scheme {
+  const char *word;
+  laju_load_protocol protocol;
+  bool tls;
+} schemes[] = {
+    {"resp", LAJU_LOAD_RESP, false}, {"redis", LAJU_LOAD_RESP, false}, {"rediss", LAJU_LOAD_RESP, true},
+    {"resps", LAJU_LOAD_RESP, true}, {"http", LAJU_LOAD_HTTP, false},  {"https", LAJU_LOAD_HTTP, true},
+};
+
 static int complain(char why[LAJU_TEXT_SIZE], const char *text, const char *problem) {
   return laju_complain(why, text, strlen(text), problem, NULL, LAJU_LOAD_DOOR_ALLOWED);
 }
 
 /* What comes behind the scheme, or NULL where that is not known. */
-static const char *read_scheme(const char *text, laju_load_protocol *out) {
+static const char *read_scheme(const char *text, laju_load_door *out) {
   const char *end = strstr(text, SCHEME_END);
-  if (end == NULL) {
-    *out = LAJU_LOAD_RESP;
-    return text;
+  if (end == NULL) return text;
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    size_t len = strlen(schemes[i].word);
+    if (len != (size_t)(end - text) || memcmp(text, schemes[i].word, len) != 0) continue;
+    out->protocol = schemes[i].protocol;
+    out->tls = schemes[i].tls;
+    return end + strlen(SCHEME_END);
   }
-  size_t len = (size_t)(end - text);
-  bool http = len == 4 && memcmp(text, "http", 4) == 0;
-  if (!http && !(len == 4 && memcmp(text, "resp", 4) == 0) && !(len == 5 && memcmp(text, "redis", 5) == 0)) return NULL;
-  *out = http ? LAJU_LOAD_HTTP : LAJU_LOAD_RESP;
-  return end + strlen(SCHEME_END);
+  return NULL;
 }
 
 int laju_load_door_parse(const char *text, laju_load_door *out, char why[LAJU_TEXT_SIZE]) {
   laju_load_door door = {.protocol = LAJU_LOAD_RESP};
-  const char *address = read_scheme(text, &door.protocol);
+  const char *address = read_scheme(text, &door);
   if (address == NULL) return complain(why, text, "has a scheme that is not known here");
   size_t len = strlen(address);
   if (strncmp(address, "unix:", 5) != 0) {
@@ -59,7 +69,12 @@ void laju_load_door_show_address(const laju_load_door *door, char to[LAJU_LOAD_D
 
 void laju_load_door_show(const laju_load_door *door, char to[LAJU_LOAD_DOOR_SIZE]) {
   char address[LAJU_LOAD_DOOR_SIZE];
+  size_t i = 0;
+  while (schemes[i].protocol != door->protocol || schemes[i].tls != door->tls) i++;
   laju_load_door_show_address(door, address);
-  snprintf(to, LAJU_LOAD_DOOR_SIZE, "%s://%.*s", door->protocol == LAJU_LOAD_HTTP ? "http" : "resp",
-           LAJU_LOAD_DOOR_SIZE - 8, address);
+  snprintf(to, LAJU_LOAD_DOOR_SIZE, "%s://%.*s", schemes[i].word, LAJU_LOAD_DOOR_SIZE - 10, address);
+}
+
+const char *laju_load_door_host(const laju_load_door *door) {
+  return door->address.kind == LAJU_ADDRESS_UNIX ? "localhost" : door->address.host;
 }

@@ -2,6 +2,9 @@
  *
  *     resp://ADDR or ADDR     a Redis client's protocol      resp://127.0.0.1:6380   unix:/run/laju/resp.sock
  *     http://ADDR             HTTP/1.1                       http://[::1]:8080       http://unix:/run/laju/http.sock
+ *     rediss://ADDR, https:// the same by TLS                rediss://laju:6380      https://localhost:8080
+ *
+ * redis:// stands for resp://, and resps:// for rediss://.
  *
  * ADDR is that of config/address.h, but for `off` and port 0; `*` is this machine. Pure; any thread.
  */
@@ -10,15 +13,20 @@
 
 #include "config/address.h"
 
-#define LAJU_LOAD_DOOR_ALLOWED "resp://ADDR, http://ADDR or ADDR alone for resp; ADDR is HOST:PORT or unix:/PATH"
+#define LAJU_LOAD_DOOR_ALLOWED \
+  "resp://ADDR, http://ADDR, rediss:// and https:// by TLS, or ADDR alone for resp; ADDR is HOST:PORT or unix:/PATH"
 #define LAJU_LOAD_DOOR_SIZE (LAJU_ADDRESS_HOST_MAX + 32) /* bytes of a door in words, its terminating 0 included */
 
 typedef enum laju_load_protocol { LAJU_LOAD_RESP, LAJU_LOAD_HTTP } laju_load_protocol;
 
 typedef struct laju_load_door {
   laju_load_protocol protocol;
+  bool tls;
   laju_address address;
 } laju_load_door;
+
+/* The name by which its certificate is to call it: the host, or this machine where it is a unix socket. */
+const char *laju_load_door_host(const laju_load_door *door);
 
 /* 0, or -1 with `why` as config/value.h has it. */
 int laju_load_door_parse(const char *text, laju_load_door *out, char why[LAJU_TEXT_SIZE]);

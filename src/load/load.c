@@ -177,6 +177,14 @@ static int make_greeting(load_run *run, char why[LAJU_TEXT_SIZE]) {
   return run->shared.greeting.failed ? explain(why, "memory ran out", "") : 0;
 }
 
+static int make_tls(load_run *run, char why[LAJU_TEXT_SIZE]) {
+  char problem[LAJU_TEXT_SIZE];
+  if (!run->plan->door.tls) return 0;
+  int error = laju_tls_client_new(&run->shared.tls, &run->plan->tls, problem);
+  if (error < 0) return explain(why, "", error == LAJU_ERR_MEMORY ? "memory ran out" : problem);
+  return 0;
+}
+
 /* As many as can be started; the first that cannot is told by its error. */
 static int start_threads(load_run *run) {
   const laju_load_plan *plan = run->plan;
@@ -214,7 +222,10 @@ int laju_load_run(const laju_load_plan *plan, laju_load_watcher watch, void *con
                   char why[LAJU_TEXT_SIZE]) {
   load_run run = {.plan = plan, .watch = watch, .context = context, .sum = out};
   run.shared.plan = plan;
-  if (resolve(&run, why) < 0 || make_greeting(&run, why) < 0) return -1;
+  if (resolve(&run, why) < 0 || make_greeting(&run, why) < 0 || make_tls(&run, why) < 0) {
+    laju_buffer_deinit(&run.shared.greeting);
+    return -1;
+  }
   run.loaders = calloc(plan->threads, sizeof *run.loaders);
   int error = run.loaders != NULL ? open_loop(&run) : UV_ENOMEM;
   int result = error < 0 ? explain(why, "no load can be made: ", uv_strerror(error)) : 0;
@@ -224,6 +235,7 @@ int laju_load_run(const laju_load_plan *plan, laju_load_watcher watch, void *con
     uv_loop_close(&run.loop);
   }
   free(run.loaders);
+  laju_tls_client_free(run.shared.tls);
   laju_buffer_deinit(&run.shared.greeting);
   return result;
 }

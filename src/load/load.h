@@ -17,6 +17,7 @@
 #include "load/door.h"
 #include "load/reply.h"
 #include "load/request.h"
+#include "tls/client.h"
 
 #define LAJU_LOAD_CONNECTIONS_MAX 10000
 #define LAJU_LOAD_PIPELINE_MAX 1024
@@ -28,7 +29,8 @@
 typedef struct laju_load_plan {
   laju_load_door door;
   const laju_load_request *request;
-  const char *password; /* RESP: AUTH at the beginning of each connection; NULL: none */
+  laju_tls_client_options tls; /* where the door speaks it */
+  const char *password;        /* RESP: AUTH at the beginning of each connection; NULL: none */
   unsigned connections, pipeline;
   unsigned threads; /* at most `connections` */
   uint64_t keys;

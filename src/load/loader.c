@@ -291,6 +291,8 @@ static void free_memory(laju_loader *loader) {
   free(loader->all);
   free(loader->clients.read_buffer);
   free(loader->clients.sending);
+  free(loader->clients.plain);
+  laju_buffer_deinit(&loader->clients.cipher);
   if (loader->alarm_fd >= 0) close(loader->alarm_fd);
 }
 
@@ -301,6 +303,7 @@ static int allocate(laju_loader *loader, const laju_load_plan *plan) {
   clients->read_buffer = malloc(LAJU_LOAD_READ_SIZE);
   clients->sending = malloc(plan->pipeline * request->len);
   if (loader->all == NULL || clients->read_buffer == NULL || clients->sending == NULL) return UV_ENOMEM;
+  if (clients->tls != NULL && (clients->plain = malloc(LAJU_LOAD_READ_SIZE)) == NULL) return UV_ENOMEM;
   for (unsigned i = 0; i < plan->pipeline; i++)
     memcpy(clients->sending + i * request->len, request->data, request->len);
   for (unsigned i = 0; i < loader->count; i++) {
@@ -340,6 +343,8 @@ int laju_loader_start(laju_loader *loader, laju_load_shared *shared, unsigned nu
       .protocol = plan->door.protocol,
       .request = plan->request,
       .greeting = &shared->greeting,
+      .tls = shared->tls,
+      .host = laju_load_door_host(&plan->door),
       .pipeline = plan->pipeline,
       .on_ready = on_ready,
       .on_replies = on_replies,

@@ -20,6 +20,7 @@ typedef struct laju_load_shared {
   const struct sockaddr *address;
   socklen_t address_len;
   laju_buffer greeting;
+  laju_tls_client *tls;          /* NULL: none */
   uint64_t start_ns;             /* set before LAJU_LOAD_GO */
   _Atomic laju_load_order order; /* laju_loader_wake after it has changed */
   uv_async_t *told;              /* by a thread that has gathered, failed or ended */

@@ -10,10 +10,10 @@
 #include "base/count.h"
 #include "redis/dial.h"
 #include "redis/greeting.h"
-#include "redis/link_tls.h"
 #include "redis/pipeline.h"
 #include "redis/replies.h"
 #include "redis/store.h"
+#include "tls/session.h"
 
 #define RECORD_SIZE (16 << 10) /* bytes that TLS takes at once */
 #define FEED_SIZE \

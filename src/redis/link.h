@@ -29,6 +29,7 @@
 
 #include "base/buffer.h"
 #include "base/store_url.h"
+#include "tls/client.h"
 
 #define LAJU_LINK_SILENCE_MS 1000
 #define LAJU_LINK_REPLY_MAX \
@@ -37,13 +38,12 @@
 #define LAJU_LINK_WHY_SIZE 256
 
 typedef struct laju_link laju_link;
-typedef struct laju_link_tls laju_link_tls; /* redis/link_tls.h */
 struct laju_store_counters;
 
 /* What the links of one loop have in common; the owner's memory, which outlives them. */
 typedef struct laju_link_shared {
   uv_loop_t *loop;
-  laju_link_tls *tls; /* NULL: none of them speaks TLS */
+  laju_tls_client *tls; /* NULL: none of them speaks TLS */
   int64_t connect_timeout_us;
   int64_t timeout_us;                   /* how long a reply is waited for at most; 0: as LAJU_LINK_SILENCE_MS */
   struct laju_store_counters *counters; /* connects, connect_failures, bytes_out, bytes_in are counted here */

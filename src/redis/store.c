@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/count.h"
-#include "redis/link_tls.h"
 #include "redis/store_parts.h"
 
 #define PROBE_EVERY_MS LAJU_BREAKER_PROBE_MS
@@ -134,7 +133,7 @@ static void free_store(laju_store *store) {
   }
   laju_slots_deinit(&store->slots);
   free(store->later);
-  laju_link_tls_free(store->servers.shared.tls);
+  laju_tls_client_free(store->servers.shared.tls);
   free(store->servers.shared.read_buffer);
   free_texts(&store->servers.options);
   free(store);
@@ -183,8 +182,13 @@ static int prepare_servers(laju_store *store, uv_loop_t *loop, const laju_store_
     return LAJU_ERR_SYSTEM;
   servers->shared.random |= 1;
   if (!options->url.tls) return 0;
-  return laju_link_tls_new(&servers->shared.tls, options->tls_ca, options->tls_cert, options->tls_key,
-                           options->tls_server_name, why);
+  const laju_tls_client_options tls = {
+      .ca = options->tls_ca,
+      .cert = options->tls_cert,
+      .key = options->tls_key,
+      .server_name = options->tls_server_name,
+  };
+  return laju_tls_client_new(&servers->shared.tls, &tls, why);
 }
 
 static void init_handles(laju_store *store, uv_loop_t *loop) {

@@ -9,14 +9,14 @@ import re
 import sys
 import tempfile
 
-FLOORS = {"base": 0, "core": 1, "table": 2, "redis": 2, "config": 2, "limiter": 3, "proto": 4, "server": 5, "replay": 5, "load": 5, "cli": 6}
+FLOORS = {"base": 0, "core": 1, "tls": 1, "table": 2, "redis": 2, "config": 2, "limiter": 3, "proto": 4, "server": 5, "replay": 5, "load": 5, "cli": 6}
 LINES_MAX = 600
 
 CORE_HEADERS = {"base/bytes.h", "base/siphash.h", "laju/laju.h", "stdbool.h", "stddef.h", "stdint.h"}
 SOCKET_HEADERS = {"uv.h", "netdb.h", "poll.h", "sys/socket.h", "sys/un.h", "sys/epoll.h", "netinet/in.h",
                   "netinet/tcp.h", "arpa/inet.h", "hiredis/hiredis.h"}
 ADDRESS_HEADERS = {"sys/un.h", "netinet/in.h", "arpa/inet.h"}  # how addresses are written: base and config read them
-SERVER_FLOOR = 5  # sockets and loops live from here up, and in redis, which links the shared store
+SERVER_FLOOR = 5  # sockets and loops live from here up, in redis, which links the shared store, and in tls
 
 NEVER = "strcpy strcat sprintf vsprintf strtok atoi atol atoll gets alloca".split()
 NOT_IN_LIBRARIES = "exit _exit abort printf fprintf vfprintf vprintf puts fputs perror syslog".split()
@@ -45,7 +45,7 @@ def include_faults(room, quote, name):
         yield f'"{name}" names no room: write "ROOM/FILE.h"'
     if name.startswith("laju/") and room == "base":
         yield f"base knows no rules, and includes {name}"
-    sockets = floor >= SERVER_FLOOR or room == "redis" or (room in ("base", "config") and name in ADDRESS_HEADERS)
+    sockets = floor >= SERVER_FLOOR or room in ("redis", "tls") or (room in ("base", "config") and name in ADDRESS_HEADERS)
     if name in SOCKET_HEADERS and not sockets:
         yield f"{room} knows no sockets, and includes {name}"
     if name == "unistd.h" and room == "proto":

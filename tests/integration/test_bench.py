@@ -203,7 +203,7 @@ def test_where_no_load_can_be_put_it_says_why(loaded):
     refused("unix:/nonexistent/laju.sock", "No such file", "does anything listen")
     refused(http_door(loaded).replace("http", "resp"), "does not speak RESP; is it the address for HTTP?")
     refused(resp_door(loaded).replace("resp", "http"), "without an answer; does it speak this protocol?")
-    refused("https://127.0.0.1:1", "scheme", "allowed: resp://ADDR, http://ADDR")
+    refused("ftp://127.0.0.1:1", "scheme", "allowed: resp://ADDR, http://ADDR, rediss:// and https:// by TLS")
     refused("nosuchhost.invalid:1", "nosuchhost.invalid has no address")
 
 

@@ -1,5 +1,6 @@
 """TLS at the doors: real clients, certificates that are wrong, that expire, that change, and clients that stall."""
 
+import json
 import os
 import socket
 import ssl
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from server import PATIENCE_S, Server
+from server import PATIENCE_S, Server, run_laju
 from wire import Http, Resp
 
 
@@ -323,3 +324,77 @@ def test_a_client_that_stalls_in_the_greeting_is_closed_and_holds_up_nobody(secu
         assert s.recv(1) == b""
         s.close()
     assert 8 < time.monotonic() - began < PATIENCE_S
+
+
+# ---- laju's own clients ----
+
+def door(server, scheme, host="localhost"):
+    address = server.http_address if scheme == "https" else server.resp_address
+    return f"{scheme}://{host}:{address[1]}"
+
+
+def check(server, *words, host="localhost"):
+    return run_laju("check", "--server", door(server, "rediss", host), *words, "plenty", "own")
+
+
+def bench(server, scheme, *words):
+    done = run_laju("bench", door(server, scheme), "--json", "--duration", "200ms", "--rule", "plenty", *words)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def test_laju_check_asks_by_tls(secure, authority):
+    for host in ("localhost", "127.0.0.1"):
+        done = check(secure, "--ca", authority.cert, host=host)
+        assert (done.returncode, done.stdout.split(":")[0]) == (0, "allowed"), done.stderr
+
+
+@pytest.mark.parametrize("words, why", [
+    ([], "certificate"),
+    (["--ca", "{ca}", "--server-name", "example.com"], "TLS: hostname mismatch"),
+    (["--ca", "none.pem"], "certificate authorities none.pem: No such file"),
+    (["--ca", "{ca}", "--cert", "{ca}"], "TLS: key"),
+    (["--key", "{ca}"], "allowed: with --cert FILE"),
+    (["--ca", "{ca}", "--insecure"], "--insecure believes any certificate"),
+    (["--server-name", ""], "is no name"),
+])
+def test_laju_check_takes_no_other_certificate(secure, authority, words, why):
+    done = check(secure, *(word.format(ca=authority.cert) for word in words))
+    assert done.returncode == 2 and why in done.stderr, done.stderr
+    assert check(secure, "--insecure").returncode == 0
+
+
+def test_options_of_tls_need_a_door_that_speaks_it(secure):
+    for command in (["check", "--insecure", "--server", "127.0.0.1:1", "plenty", "own"],
+                    ["bench", "--insecure", "127.0.0.1:1"]):
+        done = run_laju(*command)
+        assert done.returncode == 2 and "--insecure: resp:// does not speak TLS; allowed: with rediss://ADDR" in done.stderr
+
+
+def test_a_door_that_does_not_answer_the_greeting_is_given_up(secure):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        done = run_laju("check", "--insecure", "--timeout", "100ms", "--server",
+                        "rediss://127.0.0.1:%d" % silent.getsockname()[1], "plenty", "own")
+    assert done.returncode == 2 and "does not answer within 100ms" in done.stderr
+
+
+def test_laju_bench_counts_by_tls_what_it_counts_without(secure, authority):
+    for scheme, words in (("rediss", ["-P", 64]), ("resps", ["-P", 1024, "-c", 3]), ("https", ["-P", 16]), ("https", ["-R", 500])):
+        result = bench(secure, scheme, "--ca", authority.cert, *words)
+        assert result["allowed"] == result["replies"] > 50, result
+        assert result["errors"] == result["lost"] == result["unanswered"] == 0
+
+
+def test_laju_bench_says_why_it_is_not_believed(secure, authority, tmp_path):
+    assert "by TLS: unable to get local issuer certificate" in bench(secure, "https", "--ca", Authority(tmp_path, "theirs").cert)
+    assert "by TLS: hostname mismatch" in bench(secure, "rediss", "--ca", authority.cert, "--server-name", "example.com")
+    assert bench(secure, "rediss", "--insecure")["errors"] == 0
+
+
+def test_doors_that_ask_for_a_certificate_get_it(authority, certificate):
+    tls = {"cert": str(certificate), "client_ca": str(authority.cert), "doors": ["resp"]}
+    with Server({"tls": tls, "rules": [{"name": "plenty", "limit": 4_000_000_000, "per": "1h"}]}) as server:
+        ours = ["--ca", authority.cert, "--cert", authority.sign(authority.home / "client.pem", "client")]
+        assert check(server, *ours).returncode == 0
+        assert bench(server, "rediss", *ours)["allowed"] > 0
+        assert check(server, *ours[:2]).returncode == 2
+        assert "certificate required" in bench(server, "rediss", *ours[:2], "-c", 1)

@@ -41,6 +41,22 @@ static void a_scheme_says_the_protocol(void **unused) {
   is_door("http://unix:/run/http.sock", "http://unix:/run/http.sock");
 }
 
+static void a_scheme_says_that_it_is_tls(void **unused) {
+  (void)unused;
+  laju_load_door door;
+  char why[LAJU_TEXT_SIZE];
+  is_door("https://[::1]:8080/", "https://[::1]:8080");
+  is_door("rediss://laju.example:6380", "rediss://laju.example:6380");
+  is_door("resps://laju.example:6380", "rediss://laju.example:6380");
+  assert_int_equal(laju_load_door_parse("resps://unix:/run/laju.sock", &door, why), 0);
+  assert_true(door.tls);
+  assert_string_equal(laju_load_door_host(&door), "localhost");
+  assert_int_equal(laju_load_door_parse("https://[::1]:8080", &door, why), 0);
+  assert_string_equal(laju_load_door_host(&door), "::1");
+  assert_int_equal(laju_load_door_parse("http://[::1]:8080", &door, why), 0);
+  assert_false(door.tls);
+}
+
 static void every_interface_is_this_machine(void **unused) {
   (void)unused;
   is_door("http://:8080", "http://127.0.0.1:8080");
@@ -49,8 +65,9 @@ static void every_interface_is_this_machine(void **unused) {
 
 static void what_is_no_door_is_refused_in_words(void **unused) {
   (void)unused;
-  is_refused("https://127.0.0.1:8080", "has a scheme that is not known here");
+  is_refused("httpss://127.0.0.1:8080", "has a scheme that is not known here");
   is_refused("http://127.0.0.1:8080/v1/check", "has a path, which belongs into --command");
+  is_refused("https://127.0.0.1:8080/v1/check", "has a path, which belongs into --command");
   is_refused("http://127.0.0.1", "has no port");
   is_refused("127.0.0.1:0", "is no door that can be reached");
   is_refused("off", "is no door that can be reached");
@@ -60,9 +77,8 @@ static void what_is_no_door_is_refused_in_words(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_address_alone_is_for_redis_clients),
-      cmocka_unit_test(a_scheme_says_the_protocol),
-      cmocka_unit_test(every_interface_is_this_machine),
+      cmocka_unit_test(an_address_alone_is_for_redis_clients), cmocka_unit_test(a_scheme_says_the_protocol),
+      cmocka_unit_test(a_scheme_says_that_it_is_tls),          cmocka_unit_test(every_interface_is_this_machine),
       cmocka_unit_test(what_is_no_door_is_refused_in_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
