@@ -43,8 +43,9 @@ static void write_metrics(void *owner, laju_buffer *out) {
 }
 
 static void add_status(laju_desk *desk, const laju_readings *readings, laju_buffer *out) {
-  char why[LAJU_TEXT_SIZE];
+  char why[LAJU_TEXT_SIZE], refusal[LAJU_TEXT_SIZE];
   laju_sharing_why(desk->options.sharing, why);
+  laju_sharing_refusal(desk->options.sharing, refusal);
   laju_status status = {
       .readings = readings,
       .service = desk->options.service,
@@ -52,6 +53,7 @@ static void add_status(laju_desk *desk, const laju_readings *readings, laju_buff
       .store_latency = laju_window_look(&desk->store_latency, &readings->store.latency, readings->now_us),
       .store_url = desk->store_url,
       .store_why = why,
+      .store_refusal = refusal,
   };
   laju_status_write(&status, out);
 }

@@ -38,11 +38,11 @@ static void tell_refusals(laju_sharing *sharing, uint64_t now_ms) {
   char url[LAJU_STORE_SHOWN_SIZE], why[LAJU_TEXT_SIZE], checks[24];
   uv_mutex_lock(&sharing->lock);
   uint64_t refusals = sharing->refusals;
-  memcpy(why, sharing->refusal, sizeof why);
   uv_mutex_unlock(&sharing->lock);
   bool told_before = sharing->told_refusals > 0;
   if (refusals == sharing->told_refusals) return;
   if (told_before && now_ms - sharing->told_refusals_ms < LAJU_SHARING_WHY_MS) return;
+  laju_sharing_refusal(sharing, why);
   snprintf(checks, sizeof checks, "%" PRIu64, refusals - sharing->told_refusals);
   sharing->told_refusals = refusals;
   sharing->told_refusals_ms = now_ms;
@@ -75,6 +75,12 @@ void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms) {
 void laju_sharing_why(laju_sharing *sharing, char why[LAJU_TEXT_SIZE]) {
   uv_mutex_lock(&sharing->lock);
   memcpy(why, sharing->why, LAJU_TEXT_SIZE);
+  uv_mutex_unlock(&sharing->lock);
+}
+
+void laju_sharing_refusal(laju_sharing *sharing, char refusal[LAJU_TEXT_SIZE]) {
+  uv_mutex_lock(&sharing->lock);
+  memcpy(refusal, sharing->refusal, LAJU_TEXT_SIZE);
   uv_mutex_unlock(&sharing->lock);
 }
 

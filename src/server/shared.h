@@ -51,6 +51,9 @@ void laju_sharing_tell(laju_sharing *sharing, uint64_t now_ms);
 /* What a worker has last heard of why the store is not up; "" where nothing. Any thread. */
 void laju_sharing_why(laju_sharing *sharing, char why[LAJU_TEXT_SIZE]);
 
+/* The last error with which the store has answered a check though it is up; "" where none ever. Any thread. */
+void laju_sharing_refusal(laju_sharing *sharing, char refusal[LAJU_TEXT_SIZE]);
+
 typedef struct laju_shared {
   laju_way way;
   laju_sharing *all;

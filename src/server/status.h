@@ -13,8 +13,9 @@ typedef struct laju_status {
   const laju_readings *readings;
   const laju_service *service;
   laju_lately latency, store_latency;
-  const char *store_url; /* without a password; where there is a store */
-  const char *store_why; /* why it is not up, as far as known; "" */
+  const char *store_url;     /* without a password; where there is a store */
+  const char *store_why;     /* why it is not up, as far as known; "" */
+  const char *store_refusal; /* the last error with which it has answered a check though it is up; "" */
 } laju_status;
 
 void laju_status_write(const laju_status *status, laju_buffer *out);

@@ -122,9 +122,12 @@ static void a_store_is_told_of_by_every_worker(void **state) {
                         .service = &service,
                         .store_url = "redis://h",
                         .store_why = "it is \"gone\"",
+                        .store_refusal = "OOM command not allowed",
                         .store_latency = {.window_us = 5000000, .count = 7, .p50_us = 100, .p99_us = 900}};
   const char *text = written(&status);
-  holds(text, "\"store\":{\"url\":\"redis://h\",\"up\":false,\"why\":\"it is \\\"gone\\\"\",\"workers_up\":2,");
+  holds(
+      text,
+      "\"store\":{\"url\":\"redis://h\",\"up\":false,\"why\":\"it is \\\"gone\\\"\",\"last_error\":\"OOM command not allowed\",\"workers_up\":2,");
   holds(text,
         "\"latency\":{\"window_s\":5.000,\"count\":7,\"p50_us\":100,\"p99_us\":900},\"nodes\":3,"
         "\"versions\":[{\"version\":\"1.0.0\",\"count\":2},{\"version\":\"1.1.0\",\"count\":1}]}}");

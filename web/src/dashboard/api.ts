@@ -18,6 +18,7 @@ export interface StoreStatus {
   url: string;
   up: boolean;
   why: string;
+  last_error: string;
   workers_up: number;
   servers: number;
   servers_up: number;

@@ -7,7 +7,7 @@ export type Alert =
   | { kind: 'storeDown'; why: string; allowed: number; denied: number }
   | { kind: 'storePartly'; why: string; up: number; of: number }
   | { kind: 'storeSlow'; timeouts: number }
-  | { kind: 'storeRefuses'; checks: number; allowed: number; denied: number }
+  | { kind: 'storeRefuses'; why: string; checks: number; allowed: number; denied: number }
   | { kind: 'versions'; versions: string }
   | { kind: 'evicting'; keys: number }
   | { kind: 'crowded'; connections: number };
@@ -26,7 +26,9 @@ export function alertsOf(status: Status, history: History): Alert[] {
   } else if (store && rate(Trouble.timeouts) > 0) {
     alerts.push({ kind: 'storeSlow', timeouts: rate(Trouble.timeouts) });
   }
-  if (rate(Trouble.refusals) > 0) alerts.push({ kind: 'storeRefuses', checks: rate(Trouble.refusals), ...fallbacks });
+  if (store && rate(Trouble.refusals) > 0) {
+    alerts.push({ kind: 'storeRefuses', why: store.last_error, checks: rate(Trouble.refusals), ...fallbacks });
+  }
   if (rate(Trouble.evictedUsed) > 0) alerts.push({ kind: 'evicting', keys: rate(Trouble.evictedUsed) });
   if (rate(Trouble.turnedAway) > 0) alerts.push({ kind: 'crowded', connections: rate(Trouble.turnedAway) });
   if (store && store.versions.length > 1) {

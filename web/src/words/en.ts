@@ -324,7 +324,7 @@ export const en = {
   alertStoreDown: 'The shared store does not answer: {why}. Each shared rule decides by its on_store_error until it does: {allowed}/s admitted, {denied}/s refused.',
   alertStorePartly: 'The shared store answers {up} of {of} workers only: {why}.',
   alertStoreSlow: 'The shared store is too slow: {n} commands a second time out.',
-  alertStoreRefuses: 'The shared store is up, and answers {n} checks a second with errors (the log has them): {allowed}/s admitted, {denied}/s refused by on_store_error.',
+  alertStoreRefuses: 'The shared store is up, and answers {n} checks a second with errors ({why}): {allowed}/s admitted, {denied}/s refused by on_store_error.',
   alertVersions: 'Nodes of several versions share the store: {versions}.',
   alertEvicting: 'The table is full: {n} keys a second are forgotten though they are in use. It needs more memory.',
   alertCrowded: 'There are too many connections: {n} a second are turned away.',

@@ -326,7 +326,7 @@ export const id: Words = {
   alertStoreDown: 'Penyimpanan bersama tidak menjawab: {why}. Sementara itu tiap aturan bersama memutuskan menurut on_store_error: {allowed}/s diterima, {denied}/s ditolak.',
   alertStorePartly: 'Penyimpanan bersama hanya menjawab {up} dari {of} pekerja: {why}.',
   alertStoreSlow: 'Penyimpanan bersama terlalu lambat: {n} perintah per detik habis waktu.',
-  alertStoreRefuses: 'Penyimpanan bersama berjalan, tetapi membalas {n} pemeriksaan per detik dengan galat (lihat log): {allowed}/s diterima, {denied}/s ditolak menurut on_store_error.',
+  alertStoreRefuses: 'Penyimpanan bersama berjalan, tetapi membalas {n} pemeriksaan per detik dengan galat ({why}): {allowed}/s diterima, {denied}/s ditolak menurut on_store_error.',
   alertVersions: 'Simpul dengan versi berbeda berbagi penyimpanan: {versions}.',
   alertEvicting: 'Tabel penuh: {n} kunci per detik dilupakan padahal terpakai. Perlu lebih banyak memori.',
   alertCrowded: 'Terlalu banyak sambungan: {n} per detik ditolak.',

@@ -18,7 +18,7 @@ function textOf(words: Words, alert: Alert): string {
     case 'storePartly': return fill(words.alertStorePartly, { why: alert.why || words.notKnown, up: alert.up, of: alert.of });
     case 'storeSlow': return fill(words.alertStoreSlow, { n: rate(alert.timeouts) });
     case 'storeRefuses': return fill(words.alertStoreRefuses,
-      { n: rate(alert.checks), allowed: rate(alert.allowed), denied: rate(alert.denied) });
+      { why: alert.why || words.notKnown, n: rate(alert.checks), allowed: rate(alert.allowed), denied: rate(alert.denied) });
     case 'versions': return fill(words.alertVersions, { versions: alert.versions });
     case 'evicting': return fill(words.alertEvicting, { n: rate(alert.keys) });
     case 'crowded': return fill(words.alertCrowded, { n: rate(alert.connections) });
