@@ -15,16 +15,40 @@ static void give_up(const char *why) {
   exit(1);
 }
 
-static void node_start(cluster_node *node) {
+static void node_start(cluster_node *node, const certificates *files) {
+  const char *arguments[REDIS_ARGUMENTS_MAX + 1] = {"--port",
+                                                    node->port_text,
+                                                    "--bind",
+                                                    "127.0.0.1",
+                                                    "--cluster-enabled",
+                                                    "yes",
+                                                    "--cluster-node-timeout",
+                                                    "700",
+                                                    "--repl-diskless-sync-delay",
+                                                    "0",
+                                                    "--cluster-replica-validity-factor",
+                                                    "0"};
+  const char *const by_tls[] = {"--tls-port", node->tls_port_text, "--tls-cluster", "yes"};
   node->port = port_take();
+  node->tls_port = files != NULL ? port_take() : 0;
   snprintf(node->port_text, sizeof node->port_text, "%u", node->port);
-  redis_start_with(&node->server,
-                   (const char *const[]){"--port", node->port_text, "--bind", "127.0.0.1", "--cluster-enabled", "yes",
-                                         "--cluster-node-timeout", "700", "--repl-diskless-sync-delay", "0",
-                                         "--cluster-replica-validity-factor", "0", NULL});
+  snprintf(node->tls_port_text, sizeof node->tls_port_text, "%u", node->tls_port);
+  if (files != NULL) {
+    memcpy(arguments + 12, by_tls, sizeof by_tls);
+    memcpy(arguments + 16,
+           (const char *const[]){"--tls-cert-file", files->server_cert, "--tls-key-file", files->server_key,
+                                 "--tls-ca-cert-file", files->ca},
+           6 * sizeof *arguments);
+  }
+  redis_start_with(&node->server, arguments);
   redisReply *id = redis_command(&node->server, "CLUSTER MYID");
   snprintf(node->id, sizeof node->id, "%s", id->str);
   freeReplyObject(id);
+}
+
+/* Where its likes reach it. */
+static uint16_t peer_port(const cluster_node *node) {
+  return node->tls_port != 0 ? node->tls_port : node->port;
 }
 
 static void ok(redisReply *reply) {
@@ -52,14 +76,14 @@ static uint16_t first_slot(size_t primary) {
   return (uint16_t)(primary * SLOTS / PRIMARIES);
 }
 
-void cluster_start(cluster_nodes *c, bool replicas) {
+void cluster_start(cluster_nodes *c, bool replicas, const certificates *files) {
   c->count = replicas ? CLUSTER_NODES : PRIMARIES;
   for (size_t i = 0; i < c->count; i++) {
     redis_server *server = &c->nodes[i].server;
-    node_start(&c->nodes[i]);
+    node_start(&c->nodes[i], files);
     ok(redis_command(server, "CLUSTER SET-CONFIG-EPOCH %d", (int)i + 1));
     if (i < PRIMARIES) ok(redis_command(server, "CLUSTER ADDSLOTSRANGE %d %d", first_slot(i), first_slot(i + 1) - 1));
-    if (i > 0) ok(redis_command(server, "CLUSTER MEET 127.0.0.1 %d", c->nodes[0].port));
+    if (i > 0) ok(redis_command(server, "CLUSTER MEET 127.0.0.1 %d", peer_port(&c->nodes[0])));
   }
   char known[32];
   snprintf(known, sizeof known, "cluster_known_nodes:%zu", c->count);
@@ -114,7 +138,7 @@ void cluster_slot_begin(cluster_nodes *c, uint16_t slot, size_t to) {
 void cluster_slot_move_keys(cluster_nodes *c, uint16_t slot, size_t from, size_t to) {
   redisReply *keys = redis_command(&c->nodes[from].server, "CLUSTER GETKEYSINSLOT %d 1000", slot);
   for (size_t i = 0; i < keys->elements; i++) {
-    ok(redis_command(&c->nodes[from].server, "MIGRATE 127.0.0.1 %d %s 0 5000", c->nodes[to].port,
+    ok(redis_command(&c->nodes[from].server, "MIGRATE 127.0.0.1 %d %s 0 5000", peer_port(&c->nodes[to]),
                      keys->element[i]->str));
   }
   freeReplyObject(keys);

@@ -3,6 +3,7 @@
 #define TESTS_REDIS_CLUSTER_NODES_H
 
 #include "base/store_url.h"
+#include "redis/certificates.h"
 #include "redis/redis_server.h"
 
 #define PRIMARIES 3
@@ -10,8 +11,8 @@
 
 typedef struct cluster_node {
   redis_server server;
-  uint16_t port;
-  char port_text[8], id[48];
+  uint16_t port, tls_port; /* the latter 0 where it speaks plainly alone */
+  char port_text[8], tls_port_text[8], id[48];
 } cluster_node;
 
 typedef struct cluster_nodes {
@@ -19,8 +20,9 @@ typedef struct cluster_nodes {
   size_t count; /* PRIMARIES, or CLUSTER_NODES */
 } cluster_nodes;
 
-/* Slots are spread evenly. Returns when all nodes agree. */
-void cluster_start(cluster_nodes *c, bool replicas);
+/* Slots are spread evenly. Returns when all nodes agree. With certificates they also listen by TLS, speak it among themselves, and
+ * let in who shows a certificate of the same authority. */
+void cluster_start(cluster_nodes *c, bool replicas, const certificates *files);
 void cluster_stop(cluster_nodes *c);
 
 /* The first primary alone, or all of them, as a URL tells them. */

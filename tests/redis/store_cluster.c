@@ -10,7 +10,7 @@ static cluster_nodes nodes;
 
 static int start_nodes(void **unused) {
   (void)unused;
-  cluster_start(&nodes, true);
+  cluster_start(&nodes, true, NULL);
   return 0;
 }
 

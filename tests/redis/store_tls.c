@@ -1,68 +1,26 @@
 /* The store by TLS: who is believed, and who is not. Certificates are made by the test, by openssl. */
 #include "redis/store_fixture.h"
 
-#include <sys/wait.h>
+#include "redis/certificates.h"
 
 #define MANY 10000
 
-static char folder[] = "/tmp/laju-tls-XXXXXX";
+static certificates files;
 static const char *port;
-
-static const char *path_of(const char *name) {
-  static char paths[8][64];
-  static size_t next;
-  char *path = paths[next++ % 8];
-  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-  return path;
-}
-
-static void run(const char *const *argv) {
-  pid_t pid = fork();
-  if (pid == 0) {
-    if (chdir(folder) < 0 || freopen("log", "a", stdout) == NULL || freopen("log", "a", stderr) == NULL) _exit(1);
-    execvp(argv[0], (char **)argv);
-    _exit(1);
-  }
-  int status;
-  waitpid(pid, &status, 0);
-  if (status != 0) fail_msg("%s %s failed", argv[0], argv[1]);
-}
-
-static void make_authority(const char *key, const char *cert) {
-  run((const char *const[]){"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                            "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=laju test authority",
-                            NULL});
-}
-
-static void make_certificate(const char *name, const char *alternatives) {
-  char key[32], request[32], cert[32], extension[128];
-  snprintf(key, sizeof key, "%s.key", name);
-  snprintf(request, sizeof request, "%s.csr", name);
-  snprintf(cert, sizeof cert, "%s.crt", name);
-  snprintf(extension, sizeof extension, "subjectAltName=%s", alternatives);
-  run((const char *const[]){"openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                            "-keyout", key, "-out", request, "-subj", "/CN=laju test", "-addext", extension, NULL});
-  run((const char *const[]){"openssl", "x509", "-req", "-in", request, "-CA", "ca.crt", "-CAkey", "ca.key",
-                            "-CAcreateserial", "-out", cert, "-days", "2", "-copy_extensions", "copy", NULL});
-}
 
 static int start_tls(void **unused) {
   (void)unused;
-  if (mkdtemp(folder) == NULL) return -1;
-  make_authority("ca.key", "ca.crt");
-  make_authority("other.key", "other.crt");
-  make_certificate("server", "DNS:redis.example,DNS:localhost,IP:127.0.0.1");
-  make_certificate("client", "DNS:client");
+  if (certificates_make(&files) < 0) return -1;
   port = redis_free_port();
-  redis_start_with(&server, (const char *const[]){"--tls-port", port, "--tls-cert-file", path_of("server.crt"),
-                                                  "--tls-key-file", path_of("server.key"), "--tls-ca-cert-file",
-                                                  path_of("ca.crt"), "--tls-auth-clients", "no", NULL});
+  redis_start_with(&server, (const char *const[]){"--tls-port", port, "--tls-cert-file", files.server_cert,
+                                                  "--tls-key-file", files.server_key, "--tls-ca-cert-file", files.ca,
+                                                  "--tls-auth-clients", "no", NULL});
   return 0;
 }
 
 static int stop_tls(void **unused) {
   stop(unused);
-  run((const char *const[]){"rm", "-rf", folder, NULL});
+  certificates_remove(&files);
   return 0;
 }
 
@@ -70,7 +28,7 @@ static laju_store_options options_at(const char *host) {
   char url[64];
   snprintf(url, sizeof url, "rediss://%s:%s", host, port);
   laju_store_options options = options_of(url);
-  options.tls_ca = path_of("ca.crt");
+  options.tls_ca = files.ca;
   options.timeout_us = 5 * SECOND;
   options.connect_timeout_us = 5 * SECOND;
   return options;
@@ -89,11 +47,8 @@ static void assert_ok(redisReply *reply) {
   freeReplyObject(reply);
 }
 
-static void serve_as(const char *name) {
-  char cert[16], key[16];
-  snprintf(cert, sizeof cert, "%s.crt", name);
-  snprintf(key, sizeof key, "%s.key", name);
-  assert_ok(redis_command(&server, "CONFIG SET tls-cert-file %s tls-key-file %s", path_of(cert), path_of(key)));
+static void serve_as(const char *cert, const char *key) {
+  assert_ok(redis_command(&server, "CONFIG SET tls-cert-file %s tls-key-file %s", cert, key));
 }
 
 static void a_certificate_of_a_known_authority_for_this_host_is_believed(void **unused) {
@@ -143,20 +98,20 @@ static void what_the_socket_does_not_take_goes_when_it_does(void **unused) {
 static void another_authority_is_not_believed(void **unused) {
   (void)unused;
   laju_store_options options = options_at("localhost");
-  options.tls_ca = path_of("other.crt");
+  options.tls_ca = files.other;
   assert_refused(options, "TLS: self-signed certificate in certificate chain");
 }
 
 static void a_certificate_for_another_host_is_not_believed(void **unused) {
   (void)unused;
-  serve_as("client");
+  serve_as(files.client_cert, files.client_key);
   laju_store_options options = options_at("localhost");
   assert_refused(options, "TLS: hostname mismatch");
   assert_refused(options_at("127.0.0.1"), "TLS: IP address mismatch");
   options.tls_server_name = "client"; /* what it is to be called, wherever it is */
   open_and_wait(options);
   close_store();
-  serve_as("server");
+  serve_as(files.server_cert, files.server_key);
 }
 
 static void a_server_that_wants_a_certificate_gets_it(void **unused) {
@@ -167,8 +122,8 @@ static void a_server_that_wants_a_certificate_gets_it(void **unused) {
   assert_true(COMES_TRUE(loop, counters->connect_failures > 0));
   assert_memory_equal(laju_store_why(the_store), "TLS: ", 5);
   close_store();
-  options.tls_cert = path_of("client.crt");
-  options.tls_key = path_of("client.key");
+  options.tls_cert = files.client_cert;
+  options.tls_key = files.client_key;
   open_and_wait(options);
   close_store();
   assert_ok(redis_command(&server, "CONFIG SET tls-auth-clients no"));
@@ -188,14 +143,14 @@ static void files_that_cannot_be_used_are_named(void **unused) {
   (void)unused;
   char why[LAJU_TEXT_SIZE], wanted[LAJU_TEXT_SIZE];
   laju_store_options options = options_at("localhost");
-  options.tls_ca = path_of("none.crt");
+  options.tls_ca = "/nowhere/none.crt";
   assert_int_equal(laju_store_new(&the_store, uv_default_loop(), &options, why), LAJU_ERR_SYSTEM);
   snprintf(wanted, sizeof wanted, "certificate authorities %s: No such file or directory", options.tls_ca);
   assert_string_equal(why, wanted);
 
   options.tls_ca = NULL;
-  options.tls_cert = path_of("client.crt");
-  options.tls_key = path_of("server.key");
+  options.tls_cert = files.client_cert;
+  options.tls_key = files.server_key;
   assert_int_equal(laju_store_new(&the_store, uv_default_loop(), &options, why), LAJU_ERR_SYSTEM);
   snprintf(wanted, sizeof wanted, "key %s: key values mismatch", options.tls_key);
   assert_string_equal(why, wanted);
