@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/keys.h"
 #include "redis/script.h"
+#include "subjects.h"
 #include "wire.h"
 
-#define KEYS 10000
 #define DECISIONS 60000 /* of an operation and round */
 #define BATCH 50
 #define ROUNDS_MAX 9
@@ -28,9 +27,7 @@ typedef struct operation {
   double rates[ROUNDS_MAX], cpus_us[ROUNDS_MAX];
 } operation;
 
-static laju_rule rules[LAJU_ALGORITHMS];
-static char names[LAJU_ALGORITHMS][KEYS][LAJU_KEYS_NAME_MAX];
-static uint32_t name_lens[LAJU_ALGORITHMS][KEYS];
+static subjects of;
 static laju_script script;
 
 static void die(const char *what) {
@@ -41,7 +38,7 @@ static void die(const char *what) {
 /* ---- operations ---- */
 
 static void add_plain(laju_buffer *to, const operation *op, const char *return_1) {
-  size_t k = wire_random_below(KEYS);
+  size_t k = wire_random_below(SUBJECTS_KEYS);
   if (strcmp(op->name, "INCR") == 0) {
     laju_buffer_add_format(to, "*2\r\n$4\r\nINCR\r\n$9\r\nkey:%05zu\r\n", k);
   } else {
@@ -52,8 +49,10 @@ static void add_plain(laju_buffer *to, const operation *op, const char *return_1
 static void add_call(laju_buffer *to, const operation *op) {
   laju_script_ask asks[BATCH];
   for (size_t i = 0; i < op->batch; i++) {
-    size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - rules), k = wire_random_below(KEYS);
-    asks[i] = (laju_script_ask){.rule = &rules[r], .name = names[r][k], .name_len = name_lens[r][k], .cost = 1};
+    size_t r = op->mixed ? i % (LAJU_ALGORITHMS - 1) : (size_t)(op->rule - of.rules),
+           k = wire_random_below(SUBJECTS_KEYS);
+    asks[i] =
+        (laju_script_ask){.rule = &of.rules[r], .name = of.names[r][k], .name_len = of.name_lens[r][k], .cost = 1};
   }
   laju_script_call(&script, asks, op->batch, NULL, to);
 }
@@ -86,18 +85,7 @@ static void measure(operation *op, int round, const char *return_1) {
 
 static void prepare(int port) {
   wire_open(port);
-  laju_keys keys;
-  if (laju_keys_init(&keys, "laju", 4) < 0 || laju_script_init(&script) < 0) die("libcrypto");
-  for (size_t r = 0; r < LAJU_ALGORITHMS; r++) {
-    uint64_t limit = r == LAJU_SLIDING_WINDOW_LOG ? 100 : 1000000; /* so that most are admitted, which costs the most */
-    if (laju_rule_init(&rules[r], "api", 3, (laju_algorithm)r, limit, 60000000, 0) < 0) die("rule");
-    for (size_t k = 0; k < KEYS; k++) {
-      char key[16];
-      laju_keys_subject subject = {.key = key, .key_len = (size_t)snprintf(key, sizeof key, "user:%05zu", k)};
-      name_lens[r][k] = (uint32_t)laju_keys_name(&keys, &rules[r], &subject, names[r][k]);
-    }
-  }
-  laju_keys_deinit(&keys);
+  if (!subjects_make(&of) || laju_script_init(&script) < 0) die("libcrypto");
   laju_buffer load = {0};
   laju_script_load(&load);
   wire_command(load.data, load.len);
@@ -115,8 +103,8 @@ int main(int argc, char **argv) {
   char return_1[41] = {0};
   memcpy(return_1, strchr(wire_command("SCRIPT LOAD \"return 1\"\r\n", 24), '\n') + 1, 40);
 
-  const laju_rule *token = &rules[LAJU_TOKEN_BUCKET], *fixed = &rules[LAJU_FIXED_WINDOW];
-  const laju_rule *counter = &rules[LAJU_SLIDING_WINDOW_COUNTER], *log = &rules[LAJU_SLIDING_WINDOW_LOG];
+  const laju_rule *token = &of.rules[LAJU_TOKEN_BUCKET], *fixed = &of.rules[LAJU_FIXED_WINDOW];
+  const laju_rule *counter = &of.rules[LAJU_SLIDING_WINDOW_COUNTER], *log = &of.rules[LAJU_SLIDING_WINDOW_LOG];
   operation operations[] = {
       {.name = "INCR", .batch = 1, .pipeline = 16},
       {.name = "EVALSHA return 1", .batch = 1, .pipeline = 16},

@@ -11,11 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "redis/keys.h"
 #include "redis/store.h"
+#include "subjects.h"
 #include "wire.h"
 
-#define KEYS 10000
 #define CHECKS 200000 /* of an operation and round */
 #define INCRS 480000
 #define PIPELINE 16
@@ -33,9 +32,7 @@ typedef struct operation {
 static int port;
 static uv_loop_t *loop;
 static laju_store *store;
-static laju_rule rules[LAJU_ALGORITHMS];
-static char names[LAJU_ALGORITHMS][KEYS][LAJU_KEYS_NAME_MAX];
-static uint32_t name_lens[LAJU_ALGORITHMS][KEYS];
+static subjects of;
 
 typedef struct one {
   laju_store_request request; /* first */
@@ -61,10 +58,12 @@ static double own_cpu_s(void) {
 static void on_done(laju_store_request *request);
 
 static void submit(one *o) {
-  size_t k = wire_random_below(KEYS);
+  size_t k = wire_random_below(SUBJECTS_KEYS);
   left--;
-  o->ask = (laju_script_ask){
-      .rule = &rules[rule_of_all], .name = names[rule_of_all][k], .name_len = name_lens[rule_of_all][k], .cost = 1};
+  o->ask = (laju_script_ask){.rule = &of.rules[rule_of_all],
+                             .name = of.names[rule_of_all][k],
+                             .name_len = of.name_lens[rule_of_all][k],
+                             .cost = 1};
   o->request = (laju_store_request){
       .asks = &o->ask, .count = 1, .answers = &o->answer, .outcomes = &o->outcome, .done = on_done};
   if (!laju_store_submit(store, &o->request)) die("the store does not take a check");
@@ -111,7 +110,7 @@ static void run_incrs(void) {
   if (ends == NULL) die("no memory");
   for (size_t p = 0; p < pipelines; p++) {
     for (size_t i = 0; i < PIPELINE; i++) {
-      laju_buffer_add_format(&bytes, "*2\r\n$4\r\nINCR\r\n$9\r\nkey:%05d\r\n", (int)wire_random_below(KEYS));
+      laju_buffer_add_format(&bytes, "*2\r\n$4\r\nINCR\r\n$9\r\nkey:%05d\r\n", (int)wire_random_below(SUBJECTS_KEYS));
     }
     ends[p + 1] = bytes.len;
   }
@@ -138,20 +137,9 @@ static void measure(operation *op, int round) {
 }
 
 static void prepare(void) {
-  laju_keys keys;
   loop = uv_default_loop();
   wire_open(port);
-  if (laju_keys_init(&keys, "laju", 4) < 0) die("libcrypto");
-  for (size_t r = 0; r < LAJU_ALGORITHMS; r++) {
-    uint64_t limit = r == LAJU_SLIDING_WINDOW_LOG ? 100 : 1000000; /* so that most are admitted, which costs the most */
-    if (laju_rule_init(&rules[r], "api", 3, (laju_algorithm)r, limit, 60000000, 0) < 0) die("rule");
-    for (size_t k = 0; k < KEYS; k++) {
-      char key[16];
-      laju_keys_subject subject = {.key = key, .key_len = (size_t)snprintf(key, sizeof key, "user:%05zu", k)};
-      name_lens[r][k] = (uint32_t)laju_keys_name(&keys, &rules[r], &subject, names[r][k]);
-    }
-  }
-  laju_keys_deinit(&keys);
+  if (!subjects_make(&of)) die("libcrypto");
 }
 
 int main(int argc, char **argv) {

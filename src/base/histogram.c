@@ -1,5 +1,7 @@
 #include "base/histogram.h"
 
+#include "base/count.h"
+
 #define PARTS_LOG2 6
 
 _Static_assert(1 << PARTS_LOG2 == LAJU_HISTOGRAM_PARTS, "buckets of a power of two");
@@ -19,22 +21,13 @@ static int64_t upper_edge_us(size_t bucket) {
   return (int64_t)(((part + 1) << shift) - 1);
 }
 
-static uint64_t get(const _Atomic uint64_t *number) {
-  return atomic_load_explicit(number, memory_order_relaxed);
-}
-
-/* There is one writer, so no addition gets between, and a store is cheaper than an atomic addition. */
-static void put(_Atomic uint64_t *number, uint64_t value) {
-  atomic_store_explicit(number, value, memory_order_relaxed);
-}
-
 void laju_histogram_add_times(laju_histogram *histogram, int64_t value_us, uint64_t times) {
   uint64_t value = value_us < 0 ? 0 : (uint64_t)value_us;
   _Atomic uint64_t *bucket = &histogram->buckets[bucket_of(value)];
   if (times == 0) return;
-  put(bucket, get(bucket) + times);
-  put(&histogram->sum_us, get(&histogram->sum_us) + value * times);
-  if (value > get(&histogram->max_us)) put(&histogram->max_us, value);
+  laju_count_more(bucket, times);
+  laju_count_more(&histogram->sum_us, value * times);
+  if (value > laju_count_read(&histogram->max_us)) laju_count_set(&histogram->max_us, value);
 }
 
 void laju_histogram_add(laju_histogram *histogram, int64_t value_us) {
@@ -43,31 +36,32 @@ void laju_histogram_add(laju_histogram *histogram, int64_t value_us) {
 
 void laju_histogram_merge(laju_histogram *into, const laju_histogram *from) {
   for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) {
-    put(&into->buckets[i], get(&into->buckets[i]) + get(&from->buckets[i]));
+    laju_count_more(&into->buckets[i], laju_count_read(&from->buckets[i]));
   }
-  put(&into->sum_us, get(&into->sum_us) + get(&from->sum_us));
-  if (get(&from->max_us) > get(&into->max_us)) put(&into->max_us, get(&from->max_us));
+  laju_count_more(&into->sum_us, laju_count_read(&from->sum_us));
+  if (laju_count_read(&from->max_us) > laju_count_read(&into->max_us))
+    laju_count_set(&into->max_us, laju_count_read(&from->max_us));
 }
 
 void laju_histogram_subtract(laju_histogram *from, const laju_histogram *earlier) {
   for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) {
-    put(&from->buckets[i], get(&from->buckets[i]) - get(&earlier->buckets[i]));
+    laju_count_less(&from->buckets[i], laju_count_read(&earlier->buckets[i]));
   }
-  put(&from->sum_us, get(&from->sum_us) - get(&earlier->sum_us));
+  laju_count_less(&from->sum_us, laju_count_read(&earlier->sum_us));
 }
 
 uint64_t laju_histogram_count(const laju_histogram *histogram) {
   uint64_t count = 0;
-  for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) count += get(&histogram->buckets[i]);
+  for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) count += laju_count_read(&histogram->buckets[i]);
   return count;
 }
 
 uint64_t laju_histogram_sum_us(const laju_histogram *histogram) {
-  return get(&histogram->sum_us);
+  return laju_count_read(&histogram->sum_us);
 }
 
 int64_t laju_histogram_max_us(const laju_histogram *histogram) {
-  return (int64_t)get(&histogram->max_us);
+  return (int64_t)laju_count_read(&histogram->max_us);
 }
 
 /* The share's values, rounded up, at least one: the median of three is the second. */
@@ -87,7 +81,7 @@ int64_t laju_histogram_quantile(const laju_histogram *histogram, double q) {
   if (count == 0) return 0;
   uint64_t rank = rank_of(q, count);
   for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS - 1; i++) {
-    reached += get(&histogram->buckets[i]);
+    reached += laju_count_read(&histogram->buckets[i]);
     if (reached >= rank) return upper_edge_us(i) < max_us ? upper_edge_us(i) : max_us;
   }
   return max_us; /* the last bucket has no edge */
@@ -100,7 +94,7 @@ uint64_t laju_histogram_cumulate(const laju_histogram *histogram, const int64_t 
   for (size_t i = 0; i < LAJU_HISTOGRAM_BUCKETS; i++) {
     int64_t edge_us = i < LAJU_HISTOGRAM_BUCKETS - 1 ? upper_edge_us(i) : INT64_MAX;
     while (next < count && edge_us > bounds_us[next]) out[next++] = reached;
-    reached += get(&histogram->buckets[i]);
+    reached += laju_count_read(&histogram->buckets[i]);
   }
   while (next < count) out[next++] = reached;
   return reached;

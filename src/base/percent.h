@@ -4,12 +4,7 @@
 
 #include <stddef.h>
 
-static inline int laju_hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+#include "base/hex.h"
 
 /* The byte that begins at `*at` (below `len`), which goes on behind it. */
 static inline char laju_percent_next(const char *text, size_t len, size_t *at) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/nearest.h"
 #include "base/network.h"
 
@@ -75,18 +76,13 @@ static int read_number(piece text, uint32_t max, uint32_t *out) {
 
 /* ---- user and password --------------------------------------------------------------------------------------------- */
 
-static int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static int decode(char to[LAJU_STORE_TEXT_MAX + 1], piece from, const char *what, char why[LAJU_STORE_WHY_SIZE]) {
   size_t len = 0;
   for (size_t i = 0; i < from.len; i++) {
     char c = from.text[i];
     if (c == '%') {
-      int high = i + 2 < from.len ? hex(from.text[i + 1]) : -1, low = high >= 0 ? hex(from.text[i + 2]) : -1;
+      int high = i + 2 < from.len ? laju_hex_value(from.text[i + 1]) : -1;
+      int low = high >= 0 ? laju_hex_value(from.text[i + 2]) : -1;
       if (low < 0) return complain(why, "the %s has a %% that begins no %%XX; allowed: %%25 for a %% itself", what);
       c = (char)(high * 16 + low);
       i += 2;

@@ -8,8 +8,8 @@
 #ifndef LAJU_LIMITER_LEDGER_H
 #define LAJU_LIMITER_LEDGER_H
 
+#include "base/count.h"
 #include <laju/laju.h>
-#include <stdatomic.h>
 
 #define LAJU_RULE_NUMBERS 16384
 
@@ -49,13 +49,12 @@ void laju_ledger_free(laju_ledger *ledger);
 
 /* Counts one check. The ledger's own thread. */
 static inline void laju_ledger_count(laju_ledger *ledger, uint32_t number, laju_verdict verdict) {
-  _Atomic uint64_t *count = &ledger->counts[number < LAJU_RULE_NUMBERS ? number : 0][verdict];
-  atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
+  laju_count(&ledger->counts[number < LAJU_RULE_NUMBERS ? number : 0][verdict]);
 }
 
 /* Any thread. */
 static inline uint64_t laju_ledger_read(const laju_ledger *ledger, uint32_t number, laju_verdict verdict) {
-  return atomic_load_explicit(&ledger->counts[number][verdict], memory_order_relaxed);
+  return laju_count_read(&ledger->counts[number][verdict]);
 }
 
 #endif

@@ -49,8 +49,8 @@ static void part(laju_load_client *client, int error) {
 static void lose(laju_load_client *client, int error) {
   laju_load_clients *all = client->all;
   if (client->state == LAJU_LOAD_CLOSING) return;
-  laju_load_count(&all->broken, 1);
-  laju_load_count(&all->lost, client->outstanding);
+  laju_count(&all->broken);
+  laju_count_more(&all->lost, client->outstanding);
   part(client, error);
 }
 

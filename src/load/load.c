@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
+#include "base/count.h"
 #include "load/loader.h"
 
 #define TICK_MS 1000
@@ -36,21 +37,17 @@ static int explain(char why[LAJU_TEXT_SIZE], const char *what, const char *detai
 
 /* ---- adding up ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t get(const _Atomic uint64_t *counter) {
-  return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 static void add_up(load_run *run) {
   laju_load_result *sum = run->sum;
   *sum = (laju_load_result){.elapsed_us = (int64_t)(uv_hrtime() - run->begun_ns) / 1000};
   for (unsigned i = 0; i < run->count; i++) {
     const laju_loader *loader = &run->loaders[i];
-    sum->allowed += get(&loader->clients.tally.allowed);
-    sum->denied += get(&loader->clients.tally.denied);
-    sum->errors += get(&loader->clients.tally.errors);
-    sum->in_time += get(&loader->in_time);
-    sum->lost += get(&loader->clients.lost);
-    sum->broken += get(&loader->clients.broken);
+    sum->allowed += laju_count_read(&loader->clients.tally.allowed);
+    sum->denied += laju_count_read(&loader->clients.tally.denied);
+    sum->errors += laju_count_read(&loader->clients.tally.errors);
+    sum->in_time += laju_count_read(&loader->in_time);
+    sum->lost += laju_count_read(&loader->clients.lost);
+    sum->broken += laju_count_read(&loader->clients.broken);
     laju_histogram_merge(&sum->latency, &loader->clients.latency);
   }
 }

@@ -169,7 +169,7 @@ static void on_replies(laju_load_client *client, unsigned count) {
   loader->room += count;
   loader->outstanding -= count;
   bool running = loader->phase == LAJU_LOAD_RUNNING;
-  if (running) laju_load_count(&loader->in_time, count);
+  if (running) laju_count_more(&loader->in_time, count);
   if (client->reader.last) laju_load_client_leave(client);
   if (loader->behind) {
     send_all_due(loader);

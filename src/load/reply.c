@@ -15,9 +15,9 @@ void laju_load_reader_end(laju_load_reader *reader, laju_load_verdict verdict) {
   laju_load_tally *tally = reader->tally;
   reader->count++;
   switch (verdict) {
-    case LAJU_LOAD_DENIED: laju_load_count(&tally->denied, 1); break;
-    case LAJU_LOAD_FAILED: laju_load_count(&tally->errors, 1); break;
-    default: laju_load_count(&tally->allowed, 1); break;
+    case LAJU_LOAD_DENIED: laju_count(&tally->denied); break;
+    case LAJU_LOAD_FAILED: laju_count(&tally->errors); break;
+    default: laju_count(&tally->allowed); break;
   }
 }
 

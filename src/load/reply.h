@@ -74,12 +74,6 @@ int64_t laju_load_reader_feed(laju_load_reader *reader, const char *bytes, size_
 /* The same of the connection's end, which is the end of a reply that does not tell its length. One that breaks off is none. */
 uint64_t laju_load_reader_finish(laju_load_reader *reader);
 
-/* Adds to a count of this thread's. */
-static inline void laju_load_count(_Atomic uint64_t *counter, uint64_t more) {
-  uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, before + more, memory_order_relaxed);
-}
-
 /* ---- for reply_resp.c and reply_http.c ------------------------------------------------------------------------------ */
 
 void laju_load_http_init(laju_load_reader *reader);

@@ -68,8 +68,7 @@ void laju_account_batch(laju_account *account, laju_door_name door, const laju_b
     answered++;
   }
   for (size_t i = 0; i < LAJU_REQUEST_VERDICTS && answered > 0; i++) {
-    _Atomic uint64_t *count = &account->requests[door][i];
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + counts[i], memory_order_relaxed);
+    laju_count_more(&account->requests[door][i], counts[i]);
   }
   if (answered > 0) laju_histogram_add_times(&account->latency, took_us, answered);
 }

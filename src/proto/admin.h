@@ -26,7 +26,6 @@
 #define LAJU_ADMIN_TOP_MAX 100
 #define LAJU_ADMIN_TOP 20        /* where a request does not say how many */
 #define LAJU_ADMIN_GUESS_MS 250  /* after so long a wrong token is answered */
-#define LAJU_ADMIN_EVENT_MS 1000 /* between two events */
 #define LAJU_OVERRIDE_MIN_US INT64_C(1000000)
 #define LAJU_OVERRIDE_MAX_US (INT64_C(30) * 86400 * 1000000)
 

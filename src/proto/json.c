@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 enum {
@@ -65,8 +66,7 @@ static int32_t hex_escape(const char *from, const char *end) {
   if (end - from < 6 || from[0] != '\\' || from[1] != 'u') return -1;
   int32_t value = 0;
   for (int i = 2; i < 6; i++) {
-    char c = from[i];
-    int digit = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    int digit = laju_hex_value(from[i]);
     if (digit < 0) return -1;
     value = value * 16 + digit;
   }

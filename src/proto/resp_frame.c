@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hex.h"
 
 #define LENGTH_DIGITS 10 /* of a length: enough for what is allowed, and never near 2^63 */
 
@@ -210,17 +211,10 @@ static bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /* What a backslash at `at` (with a byte behind it, before `end`) stands for between double quotes; returns its length. */
 static int unescape(const char *at, const char *end, char *out) {
-  if (at[1] == 'x' && end - at >= 4 && hex(at[2]) >= 0 && hex(at[3]) >= 0) {
-    *out = (char)(hex(at[2]) * 16 + hex(at[3]));
+  if (at[1] == 'x' && end - at >= 4 && laju_hex_value(at[2]) >= 0 && laju_hex_value(at[3]) >= 0) {
+    *out = (char)(laju_hex_value(at[2]) * 16 + laju_hex_value(at[3]));
     return 4;
   }
   switch (at[1]) {

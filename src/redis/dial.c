@@ -117,14 +117,11 @@ static const address *current(const laju_dial *dial) {
 static void give_up_address(laju_dial *dial, const char *problem) {
   describe(dial, current(dial), problem);
   dial->tried++;
+  uv_timer_stop(&dial->timer);
+  stop_polling(dial); /* before its descriptor is closed; goes on when that is done */
   if (dial->fd >= 0) close(dial->fd);
   dial->fd = -1;
-  uv_timer_stop(&dial->timer);
-  if (dial->polling) {
-    stop_polling(dial); /* goes on when that is closed */
-  } else {
-    try_next(dial);
-  }
+  if (!dial->polling) try_next(dial);
 }
 
 static void on_address_timeout(uv_timer_t *timer) {

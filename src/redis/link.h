@@ -32,8 +32,6 @@
 #include "tls/client.h"
 
 #define LAJU_LINK_SILENCE_MS 1000
-#define LAJU_LINK_REPLY_MAX \
-  (4 << 20) /* bytes of a reply on the wire; what is made of it may take eight times as much */
 #define LAJU_LINK_READ_SIZE (64 << 10)
 #define LAJU_LINK_WHY_SIZE 256
 

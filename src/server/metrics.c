@@ -6,12 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/count.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define SECOND_US 1e6
-
-static uint64_t value_of(const _Atomic uint64_t *counter) {
-  return atomic_load_explicit(counter, memory_order_relaxed);
-}
 
 /* ---- the format ---- */
 
@@ -102,19 +100,21 @@ static void write_checks(const laju_readings *r, laju_buffer *out) {
 static void write_connections(const laju_readings *r, laju_buffer *out) {
   const laju_counters *c = &r->counters;
   const labelled closed[] = {
-      {"idle", value_of(&c->idle)},       {"slow", value_of(&c->slow)},
-      {"stuck", value_of(&c->stuck)},     {"oversized", value_of(&c->oversized)},
-      {"starved", value_of(&c->starved)}, {"tls", value_of(&c->broken)},
-      {"cut", value_of(&c->cut)},
+      {"idle", laju_count_read(&c->idle)},       {"slow", laju_count_read(&c->slow)},
+      {"stuck", laju_count_read(&c->stuck)},     {"oversized", laju_count_read(&c->oversized)},
+      {"starved", laju_count_read(&c->starved)}, {"tls", laju_count_read(&c->broken)},
+      {"cut", laju_count_read(&c->cut)},
   };
   whole(out, "laju_connections", "gauge", "Connections that are open.", r->connections);
-  whole(out, "laju_connections_accepted_total", "counter", "Connections that were let in.", value_of(&c->accepted));
-  whole(out, "laju_connections_refused_total", "counter", "Connections beyond the limit.", value_of(&c->refused));
+  whole(out, "laju_connections_accepted_total", "counter", "Connections that were let in.",
+        laju_count_read(&c->accepted));
+  whole(out, "laju_connections_refused_total", "counter", "Connections beyond the limit.",
+        laju_count_read(&c->refused));
   by_label(out, "laju_connections_closed_total", "Connections that laju ended.", "reason", closed, COUNT(closed));
   whole(out, "laju_accept_errors_total", "counter",
-        "Times that the system gave no descriptor or memory for a connection.", value_of(&c->accept_errors));
+        "Times that the system gave no descriptor or memory for a connection.", laju_count_read(&c->accept_errors));
   whole(out, "laju_answers_not_held_total", "counter", "Answers that were not held back for as long as their delay.",
-        value_of(&c->unheld));
+        laju_count_read(&c->unheld));
   whole(out, "laju_untrusted_forwards_total", "counter", "Requests whose forwarding headers were not believed.",
         r->untrusted_forwards);
 }
@@ -137,45 +137,46 @@ static void write_table(const laju_readings *r, laju_buffer *out) {
 
 static void write_fallbacks(const laju_readings *r, laju_buffer *out) {
   const laju_way_counters *w = &r->way;
-  const labelled fallbacks[] = {{"allowed", value_of(&w->fallbacks_allowed)},
-                                {"denied", value_of(&w->fallbacks_denied)}};
+  const labelled fallbacks[] = {{"allowed", laju_count_read(&w->fallbacks_allowed)},
+                                {"denied", laju_count_read(&w->fallbacks_denied)}};
   by_label(out, "laju_fallbacks_total", "Checks that on_store_error decided, since the store did not.", "decision",
            fallbacks, COUNT(fallbacks));
   whole(out, "laju_remembered_denials_total", "counter", "Checks refused from memory, without asking the store.",
-        value_of(&w->remembered));
+        laju_count_read(&w->remembered));
   whole(out, "laju_given_back_total", "counter", "Checks of the table that were taken back because the store refused.",
-        value_of(&w->given_back));
+        laju_count_read(&w->given_back));
 }
 
 static void write_store(const laju_readings *r, laju_buffer *out) {
   const laju_store_counters *s = &r->store;
-  const labelled failures[] = {{"timeout", value_of(&s->timeouts)},
-                               {"overflow", value_of(&s->overflows)},
-                               {"breaker", value_of(&s->short_cuts)},
-                               {"refused", value_of(&s->refusals)},
-                               {"other", value_of(&s->failures)}};
-  const labelled connects[] = {{"done", value_of(&s->connects)}, {"failed", value_of(&s->connect_failures)}};
+  const labelled failures[] = {{"timeout", laju_count_read(&s->timeouts)},
+                               {"overflow", laju_count_read(&s->overflows)},
+                               {"breaker", laju_count_read(&s->short_cuts)},
+                               {"refused", laju_count_read(&s->refusals)},
+                               {"other", laju_count_read(&s->failures)}};
+  const labelled connects[] = {{"done", laju_count_read(&s->connects)},
+                               {"failed", laju_count_read(&s->connect_failures)}};
   whole(out, "laju_nodes", "gauge", "Nodes that share the store.", r->nodes);
   whole(out, "laju_store_servers", "gauge", "Servers that workers know, each counted once a worker.",
-        value_of(&s->servers));
+        laju_count_read(&s->servers));
   whole(out, "laju_store_servers_up", "gauge", "Those of them that are connected and whose breaker is closed.",
-        value_of(&s->servers_up));
-  whole(out, "laju_store_inflight_checks", "gauge", "Checks that wait for the store.", value_of(&s->inflight));
-  whole(out, "laju_store_checks_total", "counter", "Checks that were sent to the store.", value_of(&s->checks));
-  whole(out, "laju_store_commands_total", "counter", "Commands that carried them.", value_of(&s->commands));
+        laju_count_read(&s->servers_up));
+  whole(out, "laju_store_inflight_checks", "gauge", "Checks that wait for the store.", laju_count_read(&s->inflight));
+  whole(out, "laju_store_checks_total", "counter", "Checks that were sent to the store.", laju_count_read(&s->checks));
+  whole(out, "laju_store_commands_total", "counter", "Commands that carried them.", laju_count_read(&s->commands));
   by_label(out, "laju_store_failures_total", "Checks that the store did not decide.", "reason", failures,
            COUNT(failures));
   whole(out, "laju_store_late_replies_total", "counter", "Replies that came after their deadline and were dropped.",
-        value_of(&s->late));
+        laju_count_read(&s->late));
   whole(out, "laju_store_script_loads_total", "counter", "Times that the script had to be loaded again.",
-        value_of(&s->script_loads));
+        laju_count_read(&s->script_loads));
   whole(out, "laju_store_redirects_total", "counter", "Times that a cluster sent a command elsewhere.",
-        value_of(&s->redirects));
+        laju_count_read(&s->redirects));
   by_label(out, "laju_store_connects_total", "Tries to connect to a server.", "result", connects, COUNT(connects));
   whole(out, "laju_store_breaker_opened_total", "counter", "Times that a breaker opened.",
-        value_of(&s->breaker_opened));
-  whole(out, "laju_store_sent_bytes_total", "counter", "Bytes to the store.", value_of(&s->bytes_out));
-  whole(out, "laju_store_received_bytes_total", "counter", "Bytes from the store.", value_of(&s->bytes_in));
+        laju_count_read(&s->breaker_opened));
+  whole(out, "laju_store_sent_bytes_total", "counter", "Bytes to the store.", laju_count_read(&s->bytes_out));
+  whole(out, "laju_store_received_bytes_total", "counter", "Bytes from the store.", laju_count_read(&s->bytes_in));
   histogram(out, "laju_store_duration_seconds", "From asking the store to its answer.", &s->latency);
   write_fallbacks(r, out);
 }

@@ -1,17 +1,15 @@
 #include "server/readings.h"
 
-static uint64_t value_of(const _Atomic uint64_t *counter) {
-  return atomic_load_explicit(counter, memory_order_relaxed);
-}
+#include "base/count.h"
 
 static void add(_Atomic uint64_t *sum, const _Atomic uint64_t *more) {
-  atomic_store_explicit(sum, value_of(sum) + value_of(more), memory_order_relaxed);
+  laju_count_more(sum, laju_count_read(more));
 }
 
 void laju_readings_add_account(laju_readings *readings, const laju_account *account) {
   for (size_t door = 0; door < LAJU_DOOR_NAMES; door++) {
     for (size_t verdict = 0; verdict < LAJU_REQUEST_VERDICTS; verdict++) {
-      readings->requests[door][verdict] += value_of(&account->requests[door][verdict]);
+      readings->requests[door][verdict] += laju_count_read(&account->requests[door][verdict]);
     }
   }
   laju_histogram_merge(&readings->latency, &account->latency);

@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/log.h"
 #include "limiter/overlay.h"
 #include "server/certs.h"
@@ -77,10 +78,6 @@ static const char *number(char text[24], uint64_t value) {
 
 /* ---- the limits that were met -------------------------------------------------------------------------------------- */
 
-static uint64_t value_of(const _Atomic uint64_t *counter) {
-  return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 static void sum_counters(const server *self, laju_counters *sum) {
   *sum = (laju_counters){0};
   for (size_t i = 0; i < self->worker_count; i++) laju_worker_counters_add(self->workers[i], sum);
@@ -91,19 +88,23 @@ static void watch(server *self) {
   laju_counters now;
   sum_counters(self, &now);
   const laju_counters *seen = &self->seen;
-  bool met = value_of(&now.refused) > value_of(&seen->refused) ||
-             value_of(&now.accept_errors) > value_of(&seen->accept_errors) ||
-             value_of(&now.slow) > value_of(&seen->slow) || value_of(&now.stuck) > value_of(&seen->stuck) ||
-             value_of(&now.oversized) > value_of(&seen->oversized) ||
-             value_of(&now.starved) > value_of(&seen->starved) || value_of(&now.unheld) > value_of(&seen->unheld) ||
-             value_of(&now.cut) > value_of(&seen->cut);
+  bool met = laju_count_read(&now.refused) > laju_count_read(&seen->refused) ||
+             laju_count_read(&now.accept_errors) > laju_count_read(&seen->accept_errors) ||
+             laju_count_read(&now.slow) > laju_count_read(&seen->slow) ||
+             laju_count_read(&now.stuck) > laju_count_read(&seen->stuck) ||
+             laju_count_read(&now.oversized) > laju_count_read(&seen->oversized) ||
+             laju_count_read(&now.starved) > laju_count_read(&seen->starved) ||
+             laju_count_read(&now.unheld) > laju_count_read(&seen->unheld) ||
+             laju_count_read(&now.cut) > laju_count_read(&seen->cut);
   if (!met) return;
   char refused[24], errors[24], slow[24], stuck[24], oversized[24], starved[24], unheld[24], cut[24];
   laju_log(LAJU_LOG_WARN, "connections met limits (totals since the start)", "refused",
-           number(refused, value_of(&now.refused)), "accept_errors", number(errors, value_of(&now.accept_errors)),
-           "slow", number(slow, value_of(&now.slow)), "stuck", number(stuck, value_of(&now.stuck)), "oversized",
-           number(oversized, value_of(&now.oversized)), "starved", number(starved, value_of(&now.starved)), "unheld",
-           number(unheld, value_of(&now.unheld)), "cut", number(cut, value_of(&now.cut)), NULL);
+           number(refused, laju_count_read(&now.refused)), "accept_errors",
+           number(errors, laju_count_read(&now.accept_errors)), "slow", number(slow, laju_count_read(&now.slow)),
+           "stuck", number(stuck, laju_count_read(&now.stuck)), "oversized",
+           number(oversized, laju_count_read(&now.oversized)), "starved",
+           number(starved, laju_count_read(&now.starved)), "unheld", number(unheld, laju_count_read(&now.unheld)),
+           "cut", number(cut, laju_count_read(&now.cut)), NULL);
   self->seen = now;
 }
 
@@ -442,8 +443,8 @@ static void tell_end(const server *self) {
   laju_counters sum;
   char accepted[24], idle[24], cut_off[24];
   sum_counters(self, &sum);
-  laju_log(LAJU_LOG_INFO, "stopped", "accepted", number(accepted, value_of(&sum.accepted)), "idle",
-           number(idle, value_of(&sum.idle)), "cut", number(cut_off, value_of(&sum.cut)), NULL);
+  laju_log(LAJU_LOG_INFO, "stopped", "accepted", number(accepted, laju_count_read(&sum.accepted)), "idle",
+           number(idle, laju_count_read(&sum.idle)), "cut", number(cut_off, laju_count_read(&sum.cut)), NULL);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "server/crash.h"
 
 typedef struct listener {
@@ -335,8 +336,7 @@ bool laju_worker_has_ended(const laju_worker *worker) {
 }
 
 static void add(_Atomic uint64_t *sum, const _Atomic uint64_t *more) {
-  uint64_t value = atomic_load_explicit(sum, memory_order_relaxed) + atomic_load_explicit(more, memory_order_relaxed);
-  atomic_store_explicit(sum, value, memory_order_relaxed);
+  laju_count_more(sum, laju_count_read(more));
 }
 
 void laju_worker_counters_add(const laju_worker *worker, laju_counters *sum) {

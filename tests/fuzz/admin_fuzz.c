@@ -1,32 +1,12 @@
 /* The admin door and strangers. Whatever the bytes are and however they are cut, each answer is a whole response with the guards that
  * browsers need, its body is JSON where it says so, and no byte outside is touched. */
-#include <jansson.h>
-#include <stdint.h>
-
 #include "../unit/proto/admin_door.h"
 
-#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
+#include "http_answers.h"
 
 static desk k;
 
-static const char *after(const char *at, const char *end, const char *text) {
-  const char *found = memmem(at, (size_t)(end - at), text, strlen(text));
-  return found != NULL ? found + strlen(text) : NULL;
-}
-
-static void check_json(const char *body, size_t len) {
-  json_t *document = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
-  door_must(document != NULL);
-  json_decref(document);
-}
-
-/* The response at `at`; returns its end. */
-static const char *check_response(const char *at, const char *end) {
-  size_t left = (size_t)(end - at);
-  if (left >= sizeof CONTINUE - 1 && memcmp(at, CONTINUE, sizeof CONTINUE - 1) == 0) return at + sizeof CONTINUE - 1;
-  door_must(left > 12 && memcmp(at, "HTTP/1.1 ", 9) == 0);
-  const char *body = after(at, end, "\r\n\r\n");
-  door_must(body != NULL);
+static const char *check_answer(const char *at, const char *body, const char *end) {
   door_must(after(at, body, "\r\nContent-Security-Policy: default-src 'none';") != NULL);
   door_must(after(at, body, "\r\nX-Content-Type-Options: nosniff\r\n") != NULL);
   if (after(at, body, "\r\nContent-Type: text/event-stream\r\n") != NULL) return end;
@@ -39,12 +19,6 @@ static const char *check_response(const char *at, const char *end) {
   door_must(len <= (size_t)(end - body));
   if (after(at, body, "\r\nContent-Type: application/") != NULL) check_json(body, len);
   return body + len;
-}
-
-static void check_responses(const laju_buffer *out) {
-  if (out->len == 0) return;
-  const char *at = out->data, *end = out->data + out->len;
-  while (at < end) at = check_response(at, end);
 }
 
 /* The first byte says how: whether there is a token, whether changes wait, how the rest is cut. */
@@ -70,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     if (pushed == LAJU_PUSHED_LAST) k.d.closed = true;
   }
   if (!k.d.closed && laju_admin_codec.unfinished(k.d.connection)) laju_admin_codec.give_up(k.d.connection, &k.d.out);
-  check_responses(&k.d.out);
+  check_answers(&k.d.out, check_answer);
   desk_reconnect(&k);
   door_must(k.admin.subscribers == 0 && k.pending == NULL);
   return 0;

@@ -1,24 +1,10 @@
 /* HTTP from strangers. Whatever the bytes are and however they are cut, the answers are the same as in one piece (but for
  * "100 Continue"), each is a whole response whose body, if it has one, is JSON, and no byte outside is touched. */
-#include <jansson.h>
-#include <stdint.h>
-
 #include "../unit/proto/http_door.h"
 
-#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
+#include "http_answers.h"
 
-static const char *after(const char *at, const char *end, const char *text) {
-  const char *found = memmem(at, (size_t)(end - at), text, strlen(text));
-  return found != NULL ? found + strlen(text) : NULL;
-}
-
-/* The response at `at`; returns its end. */
-static const char *check_response(const char *at, const char *end) {
-  size_t left = (size_t)(end - at);
-  if (left >= sizeof CONTINUE - 1 && memcmp(at, CONTINUE, sizeof CONTINUE - 1) == 0) return at + sizeof CONTINUE - 1;
-  door_must(left > 12 && memcmp(at, "HTTP/1.1 ", 9) == 0);
-  const char *body = after(at, end, "\r\n\r\n");
-  door_must(body != NULL);
+static const char *check_answer(const char *at, const char *body, const char *end) {
   const char *length = after(at, body, "\r\nContent-Length: ");
   door_must(length != NULL && after(at, body, "\r\nDate: ") != NULL);
   bool typed = after(at, body, "\r\nContent-Type: application/") != NULL;
@@ -27,16 +13,8 @@ static const char *check_response(const char *at, const char *end) {
   if (body == end || (*body != '{' && *body != '[')) return body; /* the answer to HEAD */
   size_t len = strtoul(length, NULL, 10);
   door_must(len <= (size_t)(end - body));
-  json_t *document = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
-  door_must(document != NULL);
-  json_decref(document);
+  check_json(body, len);
   return body + len;
-}
-
-static void check_responses(const laju_buffer *out) {
-  if (out->len == 0) return;
-  const char *at = out->data, *end = out->data + out->len;
-  while (at < end) at = check_response(at, end);
 }
 
 /* Takes the interim answers out. */
@@ -67,9 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
   door whole, cut;
   door_open(&whole, &laju_http_codec);
   door_feed(&whole, &laju_http_codec, (const char *)bytes, len);
-  check_responses(&whole.out);
+  check_answers(&whole.out, check_answer);
   converse(&cut, bytes, len, len > 0 ? (uint32_t)(bytes[len / 2] * 31 + len) : 1);
-  check_responses(&cut.out);
+  check_answers(&cut.out, check_answer);
   settle(&whole.out);
   settle(&cut.out);
   door_must(whole.closed == cut.closed && whole.out.len == cut.out.len);
@@ -79,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
   laju_buffer_clear(&cut.out);
   laju_http_codec.give_up(cut.connection, &cut.out);
   door_must(pending == (cut.out.len > 0));
-  check_responses(&cut.out);
+  check_answers(&cut.out, check_answer);
   door_shut(&whole);
   door_shut(&cut);
   return 0;

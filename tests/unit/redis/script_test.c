@@ -1,15 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "redis/script.h"
+
 #include "redis/script_text.h"
+#include "reply.h"
 
 #define NOON INT64_C(1700006400000000)
 
@@ -108,16 +100,6 @@ static void the_script_is_called_by_its_sha1(void **unused) {
 }
 
 /* ---- replies ---- */
-
-static redisReply *reply_of(const char *wire) {
-  redisReader *reader = redisReaderCreate();
-  void *reply = NULL;
-  assert_int_equal(redisReaderFeed(reader, wire, strlen(wire)), REDIS_OK);
-  assert_int_equal(redisReaderGetReply(reader, &reply), REDIS_OK);
-  assert_non_null(reply);
-  redisReaderFree(reader);
-  return reply;
-}
 
 static int read_wire(const char *wire, const laju_script_ask *asks, size_t count, laju_script_answer *answers) {
   static redisReply *reply; /* errors' words live as long */

@@ -1,13 +1,6 @@
 #include "redis/transaction.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "reply.h"
 
 #define NOON INT64_C(1700006400000000) /* window 28333440 of a minute */
 #define SECOND INT64_C(1000000)
@@ -40,16 +33,6 @@ static const char *said(void) {
   text[len] = '\0';
   laju_buffer_deinit(&buffer);
   return text;
-}
-
-static redisReply *reply_of(const char *wire) {
-  redisReader *reader = redisReaderCreate();
-  void *reply = NULL;
-  assert_int_equal(redisReaderFeed(reader, wire, strlen(wire)), REDIS_OK);
-  assert_int_equal(redisReaderGetReply(reader, &reply), REDIS_OK);
-  assert_non_null(reply);
-  redisReaderFree(reader);
-  return reply;
 }
 
 /* Ten seconds into the window, which was guessed. */
