@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
+
 static void on_event(uv_poll_t *poll, int status, int events);
 
 int laju_load_client_init(laju_load_client *client, laju_load_clients *all, void *owner) {

@@ -8,6 +8,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/count.h"
+
 #define SPIN_NS UINT64_C(200000) /* a sleeping thread may wake that late; so it is woken earlier, and waits awake */
 
 static void on_spin(uv_idle_t *spin);

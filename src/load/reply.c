@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/count.h"
+
 void laju_load_tally_tell(laju_load_tally *tally, const char *text, size_t len) {
   size_t at = strlen(tally->error);
   for (size_t i = 0; i < len && at < LAJU_LOAD_ERROR_SIZE - 1; i++) {

@@ -24,8 +24,8 @@
 #define LAJU_ADMIN_CHUNKED_MAX 32768 /* the same with its framing */
 #define LAJU_ADMIN_SUBSCRIBERS_MAX 16
 #define LAJU_ADMIN_TOP_MAX 100
-#define LAJU_ADMIN_TOP 20        /* where a request does not say how many */
-#define LAJU_ADMIN_GUESS_MS 250  /* after so long a wrong token is answered */
+#define LAJU_ADMIN_TOP 20       /* where a request does not say how many */
+#define LAJU_ADMIN_GUESS_MS 250 /* after so long a wrong token is answered */
 #define LAJU_OVERRIDE_MIN_US INT64_C(1000000)
 #define LAJU_OVERRIDE_MAX_US (INT64_C(30) * 86400 * 1000000)
 
