@@ -244,7 +244,9 @@ static void take_reply(laju_parcel *parcel, const redisReply *reply) {
     take_error(parcel, reply);
   } else if (parcel->pieces[0].count > 0) {
     take_checks(parcel, reply);
-  } else { /* which says nothing of checks: they may be refused all the same */
+  } else {
+    /* Checks may be refused all the same: what was closed to them is opened by one of them, or a probe. */
+    if (!laju_breaker_is_open(&parcel->server->breaker)) laju_store_praise(parcel->server);
     laju_store_conclude_command(store, parcel->pieces[0].slot, reply);
   }
 }

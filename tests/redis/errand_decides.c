@@ -389,6 +389,22 @@ static void refusals_of_transactions_are_not_remembered(void **unused) {
   close_node(&plain);
 }
 
+static void a_denial_is_remembered_of_its_group_alone(void **unused) {
+  (void)unused;
+  laju_rule rule = exact_of("api=1/1d");
+  rule.grouped = true;
+  laju_check check = check_of(&rule, "ann", 1);
+  laju_slice red = {"red", 3}, blue = {"blue", 4};
+  laju_decision d;
+  laju_claim claim = claim_of(LAJU_CLAIM_ALL, &check, 1, &d);
+  claim.groups = &red;
+  assert_true(decide_claim(&n, &claim) && claim.allowed);
+  assert_true(decide_claim(&n, &claim) && !claim.allowed);
+  assert_false(decide_claim(&n, &claim) || claim.allowed); /* the store is not asked */
+  claim.groups = &blue;
+  assert_true(decide_claim(&n, &claim) && claim.allowed);
+}
+
 /* ---- resets ---- */
 
 static void a_reset_forgets_in_the_store_and_in_this_node_s_memory(void **unused) {
@@ -551,6 +567,7 @@ int main(void) {
       TEST(what_is_refused_for_ever_is_not_asked_for_a_while),
       TEST(without_the_memory_each_refusal_is_the_store_s),
       TEST(refusals_of_transactions_are_not_remembered),
+      TEST(a_denial_is_remembered_of_its_group_alone),
       TEST(a_reset_forgets_in_the_store_and_in_this_node_s_memory),
       TEST(a_reset_takes_what_transactions_keep_too),
       TEST(claims_before_and_behind_a_reset_keep_their_places),

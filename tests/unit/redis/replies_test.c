@@ -146,6 +146,20 @@ static void a_reply_of_the_most_bytes_is_read_and_a_larger_one_is_not(void **unu
   assert_string_equal(laju_replies_why(&replies), "a reply that is larger than laju reads");
 }
 
+/* Few bytes on the wire, and many times as many in memory. */
+static void what_would_need_too_much_memory_is_not_read(void **unused) {
+  (void)unused;
+  enum { EMPTY = 1390000 };
+  static char bytes[3 * EMPTY + 1];
+  for (size_t i = 0; i < EMPTY; i++) memcpy(bytes + 3 * i, "+\r\n", 3);
+  const redisReply *reply;
+  feed("*1390000\r\n");
+  assert_true(laju_replies_feed(&replies, bytes, 3 * EMPTY));
+  assert_int_equal(laju_replies_next(&replies, &reply), -1);
+  assert_string_equal(laju_replies_why(&replies), "a reply that is larger than laju reads");
+  assert_in_range(replies.memory, 0, LAJU_REPLIES_MEMORY_MAX);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_kind_of_reply_is_made, begin, end),
@@ -157,6 +171,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(what_is_no_protocol_breaks_it, begin, end),
       cmocka_unit_test_setup_teardown(what_cannot_be_held_is_not_believed, begin, end),
       cmocka_unit_test_setup_teardown(a_reply_of_the_most_bytes_is_read_and_a_larger_one_is_not, begin, end),
+      cmocka_unit_test_setup_teardown(what_would_need_too_much_memory_is_not_read, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
