@@ -13,7 +13,7 @@ if(LAJU_SANITIZE)
 endif()
 
 # The library: base, core, table, what decides in limiter, and what reads a rule's text in config. Only LAJU_API is visible.
-set(laju_parts limiter/limiter.c config/rule_draft.c config/rule_text.c config/value.c)
+set(laju_parts limiter/limiter.c config/rule_draft.c config/rule_text.c config/synonym.c config/value.c)
 list(TRANSFORM laju_parts PREPEND ${PROJECT_SOURCE_DIR}/src/)
 
 add_library(laju_shared SHARED ${laju_parts} $<TARGET_OBJECTS:base> $<TARGET_OBJECTS:core> $<TARGET_OBJECTS:table>)
