@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CLIENTS_MOST, OWN_LINES_MOST, OwnTraffic, parseLine, SAMPLES_MOST } from '../../web/src/simulator/own';
+import { CLIENTS_MOST, LINE_CHARS_MOST, OWN_LINES_MOST, OwnTraffic, parseLine, SAMPLES_MOST } from '../../web/src/simulator/own';
 
 const AT_US = Date.UTC(2025, 9, 10, 13, 55, 36) * 1000;
 
@@ -9,7 +9,9 @@ test('a line tells its time in any of the ways there are', () => {
     '203.0.113.7 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.1" 200 12',
     '203.0.113.7 - a b [10/Oct/2025:06:25:36 -0730] "GET /[x] HTTP/1.1" 200 12 "-" "curl"',
     '2025-10-10T13:55:36Z', '2025-10-10 13:55:36', '2025-10-10T20:55:36+07:00', '2025-10-10T13:55:36.000000999Z',
-    '1760104536', '1760104536.000', '1760104536000', '1760104536000000', '  1760104536\r',
+    '1760104536', '1760104536.000', '1760104536000', '1760104536000000', '1760104536000000000',
+    '{"msg": "}", "ts": 1760104536.0}', '{"time_local": "10/Oct/2025:15:55:36 +0200"}', '{"request": {"msec": "1760104536.000"}}',
+    '  1760104536\r',
   ];
   for (const line of same) assert.equal(parseLine(line)?.atUs, AT_US, line);
   assert.equal(parseLine('2025-10-10T13:55:36,25Z')?.atUs, AT_US + 250_000);
@@ -19,11 +21,34 @@ test('a line tells its time in any of the ways there are', () => {
 
 test('a line that tells none is none', () => {
   const bad = [
-    'x', '-1', '1e9', '2025-02-30T00:00:00Z', '2025-10-10T24:00:00Z', '2025-10-10', '99999999999999999',
+    'x', '-1', '1e9', '2025-02-30T00:00:00Z', '2025-10-10T24:00:00Z', '2025-10-10', '99999999999999999999',
     '203.0.113.7 - - [10/Okt/2025:13:55:36 +0000] "GET /"', '203.0.113.7 - - [31/Feb/2025:13:55:36 +0000] "GET /"',
-    '1965-01-01T00:00:00Z',
+    '1965-01-01T00:00:00Z', '{"ts": 1', '{"ts": null}', '{"ts": [1]}', '{"when": 1}', '{}', `{"ts": 1, "x": "${'x'.repeat(LINE_CHARS_MOST)}"}`,
   ];
   for (const line of bad) assert.equal(parseLine(line), null, line);
+});
+
+test('JSON and CSV name their fields as servers do', () => {
+  const read = (text: string) => {
+    const traffic = new OwnTraffic();
+    traffic.feed(text);
+    traffic.end();
+    return [[...traffic.timesOf(null)].map((us) => us / 1e6), traffic.busiest(), traffic.lines, traffic.samples];
+  };
+  assert.deepEqual(read('{"ts":2,"request":{"remote_ip":"::1"}}\n{"timestamp":"1","ts":9,"ip":"::1"}\n{"ts"\n'),
+    [[1, 2], [{ client: '::1', count: 2 }], 3, ['{"ts"']]);
+  assert.deepEqual(read('"a;b";time;ip\r\n"""; ";1;x\r\n;2;"x"\r\nonly\r\n'), [[1, 2], [{ client: 'x', count: 2 }], 3, ['only']]);
+  assert.deepEqual(read('status,@timestamp\n200,1970-01-01T00:00:07Z\n'), [[7], [], 1, []]);
+  assert.deepEqual(read('ip\ttime_local\n\nx\t01/Jan/1970:00:00:05 +0000'), [[5], [{ client: 'x', count: 1 }], 1, []]);
+  assert.deepEqual(read('1\ntime,ip\n2\n'), [[1, 2], [], 3, ['time,ip']]); // only a first line names columns
+});
+
+test('a line without an end is no more than its beginning', () => {
+  const traffic = new OwnTraffic();
+  for (let i = 0; i < 5; i++) traffic.feed('1'.repeat(LINE_CHARS_MOST / 2));
+  traffic.feed('\n7\n');
+  assert.deepEqual([...traffic.timesOf(null)], [7e6]);
+  assert.deepEqual([traffic.lines, traffic.bad], [2, 1]);
 });
 
 test('pieces may end anywhere', () => {

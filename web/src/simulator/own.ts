@@ -1,9 +1,11 @@
 // Somebody's own traffic: the times in an access log or a list, a line a request. Pure; nothing leaves the page.
+import { Columns, ofJson, type Told } from './fields';
 
 export const OWN_BYTES_MOST = 50 * 1024 * 1024;
 export const OWN_LINES_MOST = 1_000_000;
 export const SAMPLES_MOST = 5; // unreadable lines that are shown
 export const CLIENTS_MOST = 20; // of the busiest, to choose from
+export const LINE_CHARS_MOST = 65_536; // what is longer is no line of a log
 const SAMPLE_CHARS = 120;
 const CLIENTS_KNOWN_MOST = 100_000; // later ones are only part of everyone
 const TIME_MOST_US = 2 ** 53 - 1;
@@ -15,9 +17,10 @@ export interface Request {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 // 203.0.113.7 - - [10/Oct/2025:13:55:36 +0700] "GET / HTTP/1.1" 200 2326 "-" "curl/8"
-const COMBINED = /^(\S+) \S+ .*?\[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(\.\d{1,6})? ([+-])(\d{2})(\d{2})\]/;
+const COMBINED = /^(\S+) \S+ .*?\[(\d{2}\/[A-Z][a-z]{2}\/\d{4}:[^\]]*)\]/;
+const LOCAL = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))? ([+-]\d{4})$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2})?$/;
-const EPOCH = /^\d{1,16}(\.\d{1,9})?$/;
+const EPOCH = /^\d{1,19}(\.\d{1,9})?$/;
 
 const fractionUs = (digits: string | undefined): number => (digits ? Number(digits.slice(0, 6).padEnd(6, '0')) : 0);
 
@@ -35,37 +38,43 @@ function offsetOf(text: string | undefined): number {
   return match ? (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) : 0;
 }
 
-/** Seconds, milliseconds or microseconds since the epoch, told apart by their size: 10^11 seconds are the year 5138. */
+/** Seconds, milliseconds, microseconds or nanoseconds since the epoch, told apart by their size: 10^11 seconds are the year 5138. */
 function epochUs(text: string): number {
   const value = Number(text);
   if (value < 1e11) return Math.round(value * 1e6);
-  return Math.round(value < 1e14 ? value * 1000 : value);
+  if (value < 1e14) return Math.round(value * 1000);
+  return Math.floor(value < 1e17 ? value : value / 1000);
+}
+
+function localUs(text: string): number | null {
+  const local = LOCAL.exec(text);
+  if (!local) return null;
+  const [, day, month = '', year, hour, minute, second, digits, zone] = local;
+  return utcUs([Number(year), MONTHS.indexOf(month), Number(day), Number(hour), Number(minute), Number(second)], digits,
+    offsetOf(zone));
 }
 
 function timeUs(text: string): number | null {
   if (EPOCH.test(text)) return epochUs(text);
   const iso = ISO.exec(text);
-  if (!iso) return null;
+  if (!iso) return localUs(text);
   const [, year, month, day, hour, minute, second, digits, zone] = iso;
   return utcUs([Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)], digits,
     offsetOf(zone));
 }
 
-/** One line, or null where it tells no time. A time without a zone is UTC. */
-export function parseLine(line: string): Request | null {
-  const text = line.trim();
-  const log = COMBINED.exec(text);
-  let atUs: number | null;
-  let client = '';
-  if (log) {
-    const [, who = '', day, month = '', year, hour, minute, second, digits, sign, zoneHours, zoneMinutes] = log;
-    client = who;
-    atUs = utcUs([Number(year), MONTHS.indexOf(month), Number(day), Number(hour), Number(minute), Number(second)],
-      digits?.slice(1), offsetOf(`${sign}${zoneHours}${zoneMinutes}`));
-  } else {
-    atUs = timeUs(text);
-  }
-  return atUs !== null && atUs >= 0 && atUs <= TIME_MOST_US ? { atUs, client } : null;
+function toldBy(text: string, columns: Columns | null): Told | null {
+  if (columns) return columns.tell(text);
+  if (text.startsWith('{')) return ofJson(text);
+  const [, client = '', time = text] = COMBINED.exec(text) ?? [];
+  return { time, client };
+}
+
+/** One line, of CSV where there are columns, or null where it tells no time. A time without a zone is UTC. */
+export function parseLine(line: string, columns: Columns | null = null): Request | null {
+  const told = line.length > LINE_CHARS_MOST ? null : toldBy(line.trim(), columns);
+  const atUs = told && timeUs(told.time);
+  return atUs !== null && atUs >= 0 && atUs <= TIME_MOST_US ? { atUs, client: told?.client ?? '' } : null;
 }
 
 /** Takes text in pieces, as a file is read, and keeps what its lines tell, within the bounds above. */
@@ -80,10 +89,11 @@ export class OwnTraffic {
   private readonly counts: number[] = [0];
   private kept = 0;
   private rest = '';
+  private columns: Columns | null = null;
 
   feed(piece: string): void {
     const lines = (this.rest + piece).split('\n');
-    this.rest = lines.pop() ?? '';
+    this.rest = (lines.pop() ?? '').slice(0, LINE_CHARS_MOST + 1); // one more than is read: it stays too long
     for (const line of lines) this.line(line);
   }
 
@@ -118,8 +128,12 @@ export class OwnTraffic {
       this.full = true;
       return;
     }
+    if (this.lines === 0 && !this.columns) {
+      this.columns = Columns.of(line.trim());
+      if (this.columns) return;
+    }
     this.lines++;
-    const request = parseLine(line);
+    const request = parseLine(line, this.columns);
     if (request) {
       this.keep(request);
       return;

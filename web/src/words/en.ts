@@ -152,7 +152,7 @@ export const en = {
 
   ownHeading: 'Your own traffic',
   ownHelp: 'Drop an access log here, or choose or paste one. Nothing leaves your browser.',
-  ownFormats: 'nginx or Apache logs, ISO 8601 times, or epoch seconds or milliseconds; a line a request; up to 50 MB and 1,000,000 lines.',
+  ownFormats: 'nginx or Apache logs, JSON lines, CSV with named columns, ISO 8601 times, or times since the epoch; a line a request; up to 50 MB and 1,000,000 lines.',
   ownFile: 'Choose a file',
   ownPaste: 'Or paste lines',
   ownRead: 'Read these lines',

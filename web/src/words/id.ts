@@ -154,7 +154,7 @@ export const id: Words = {
 
   ownHeading: 'Lalu lintas Anda sendiri',
   ownHelp: 'Jatuhkan log akses di sini, atau pilih berkas, atau tempelkan. Tidak ada yang meninggalkan peramban Anda.',
-  ownFormats: 'Log nginx atau Apache, waktu ISO 8601, atau detik atau milidetik epoch; satu baris satu permintaan; sampai 50 MB dan 1.000.000 baris.',
+  ownFormats: 'Log nginx atau Apache, baris JSON, CSV dengan nama kolom, waktu ISO 8601, atau waktu sejak epoch; satu baris satu permintaan; sampai 50 MB dan 1.000.000 baris.',
   ownFile: 'Pilih berkas',
   ownPaste: 'Atau tempelkan baris',
   ownRead: 'Baca baris ini',
