@@ -203,6 +203,7 @@ static void add_store(laju_buffer *out, const laju_status *status) {
   laju_json_add_bool(out, "up", is_up);
   laju_json_add_word(out, "why", is_up ? "" : status->store_why);
   laju_json_add_word(out, "last_error", status->store_refusal);
+  laju_json_add_count(out, "workers", status->service->stores);
   laju_json_add_count(out, "workers_up", up);
   add_store_counts(out, &r->store);
   add(out, "fallbacks_allowed", &w->fallbacks_allowed);

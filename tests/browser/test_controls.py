@@ -1,5 +1,7 @@
 """Every control of the simulator does what it says."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -214,6 +216,7 @@ def test_the_boundary_burst_is_shown_beside_the_other_four(simulator, picture, a
     expect(page.page.locator(".trend canvas")).to_be_visible()
     assert page.count(2, "worst") == 20
     assert page.count(4, "worst") == 10
+    expect(page.page.locator("[data-burst]")).to_have_text(re.compile(r"^The fixed window let 20 through in \d+ ms, though the limit is 10 in 10s. The sliding log let 10.$"))
     if algorithm == "fixed-window":
         picture.after(0.4)
         page.do("play")

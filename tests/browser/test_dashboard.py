@@ -252,6 +252,7 @@ def test_a_store_that_does_not_answer_is_told_and_its_fallbacks_counted(serve, d
         board = dashboard(laju).open_live()
         expect(board.page.locator(".store .state")).to_have_attribute("data-state", "up")
         expect(board.fact("nodes")).to_contain_text("1")
+        expect(board.fact("workers")).to_have_text("2 of 2")  # the one, and the admin door's
         assert laju.checks("shared", "x", 2) == 2
         expect(board.fact("checks")).to_have_text(NOT_ZERO)
         redis.freeze()

@@ -6,7 +6,7 @@ import { Beat, Flow, History, KEPT_S } from '../../web/src/dashboard/history';
 import { Ring } from '../../web/src/dashboard/ring';
 
 const STORE: StoreStatus = {
-  url: 'redis://r:6379', up: true, why: '', last_error: '', workers_up: 2, servers: 2, servers_up: 2, inflight: 0, checks: 0, commands: 0,
+  url: 'redis://r:6379', up: true, why: '', last_error: '', workers: 2, workers_up: 2, servers: 2, servers_up: 2, inflight: 0, checks: 0, commands: 0,
   failures: { timeout: 0, overflow: 0, breaker: 0, refused: 0, other: 0 }, breaker_opened: 0, connects: 2, connect_failures: 0,
   fallbacks_allowed: 0, fallbacks_denied: 0, remembered: 0, given_back: 0,
   latency: { window_s: 5, count: 9, p50_us: 300, p99_us: 900 }, nodes: 1, versions: [{ version: '1', count: 1 }],

@@ -127,7 +127,7 @@ static void a_store_is_told_of_by_every_worker(void **state) {
   const char *text = written(&status);
   holds(
       text,
-      "\"store\":{\"url\":\"redis://h\",\"up\":false,\"why\":\"it is \\\"gone\\\"\",\"last_error\":\"OOM command not allowed\",\"workers_up\":2,");
+      "\"store\":{\"url\":\"redis://h\",\"up\":false,\"why\":\"it is \\\"gone\\\"\",\"last_error\":\"OOM command not allowed\",\"workers\":3,\"workers_up\":2,");
   holds(text,
         "\"latency\":{\"window_s\":5.000,\"count\":7,\"p50_us\":100,\"p99_us\":900},\"nodes\":3,"
         "\"versions\":[{\"version\":\"1.0.0\",\"count\":2},{\"version\":\"1.1.0\",\"count\":1}]}}");

@@ -19,6 +19,7 @@ export interface StoreStatus {
   up: boolean;
   why: string;
   last_error: string;
+  workers: number; // those that ask it: the admin door's is one of them
   workers_up: number;
   servers: number;
   servers_up: number;

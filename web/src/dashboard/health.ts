@@ -14,7 +14,7 @@ export type Alert =
 
 /** The worst first. Rates are those of the last seconds, so what is over is not told any more. */
 export function alertsOf(status: Status, history: History): Alert[] {
-  const { store, stage, workers } = status;
+  const { store, stage } = status;
   const alerts: Alert[] = [];
   const rate = (trouble: Trouble) => history.trouble(trouble) || 0;
   const fallbacks = { allowed: rate(Trouble.fallbacksAllowed), denied: rate(Trouble.fallbacksDenied) };
@@ -22,7 +22,7 @@ export function alertsOf(status: Status, history: History): Alert[] {
   if (store && !store.up && store.workers_up === 0) {
     alerts.push({ kind: 'storeDown', why: store.why, ...fallbacks });
   } else if (store && !store.up) {
-    alerts.push({ kind: 'storePartly', why: store.why, up: store.workers_up, of: workers });
+    alerts.push({ kind: 'storePartly', why: store.why, up: store.workers_up, of: store.workers });
   } else if (store && rate(Trouble.timeouts) > 0) {
     alerts.push({ kind: 'storeSlow', timeouts: rate(Trouble.timeouts) });
   }

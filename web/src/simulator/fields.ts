@@ -33,6 +33,7 @@ export function ofJson(line: string): Told | null {
 
 /** A line's fields: between quotes a separator is text, and two quotes are one. */
 function split(line: string, separator: string): string[] {
+  if (!line.includes('"')) return line.split(separator).map((field) => field.trim());
   const fields = [''];
   let quoted = false;
   for (let i = 0; i < line.length; i++) {

@@ -4,7 +4,7 @@ import { formatNumber, formatSpan } from '../format';
 import { OWN_BYTES_MOST, OwnTraffic } from '../simulator/own';
 import { fill, type Words } from '../words';
 
-const PIECE = 1024 * 1024;
+const PIECE = 256 * 1024;
 
 export class OwnPanel {
   readonly element: HTMLElement;

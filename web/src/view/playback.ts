@@ -48,10 +48,10 @@ export class Playback {
       h('div', { class: 'row' },
         button('one', words.sendOne, null, () => send(1)),
         button('spike', words.sendSpike, null, () => send(SPIKE)),
-        button('boundary', words.boundary, null, boundary, words.boundaryHint)),
+        button('boundary', words.boundary, null, boundary, words.boundaryHint), this.time),
       h('div', { class: 'row' }, this.play, button('step', words.step, STEP, () => act((r) => r.step()), words.stepHint),
         this.slow, this.ahead, button('restart', words.restart, RESTART, () => act((r) => r.restart())),
-        h('label', { class: 'speed', for: 'field-speed' }, h('span', {}, words.speed), this.speed), this.time),
+        h('label', { class: 'speed', for: 'field-speed' }, h('span', {}, words.speed), this.speed)),
       this.notice);
   }
 

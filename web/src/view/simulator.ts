@@ -5,6 +5,7 @@ import { Run } from '../simulator/run';
 import { fromQuery, type Settings, toQuery } from '../simulator/settings';
 import { LOCAL } from '../simulator/world';
 import { fill, type Words } from '../words';
+import { Burst } from './burst';
 import { Controls } from './controls';
 import { type LaneName, Lanes } from './lanes';
 import { OwnPanel } from './own_panel';
@@ -159,7 +160,8 @@ export class Simulator {
     panel.setAttribute('aria-labelledby', `tab-${show === 'one' ? algorithm : show}`);
     const resized = () => (this.dirty = true);
     this.stage = show === 'one' ? new Stage(run, words, this.motion, resized) : null;
-    const pictures: Part[] = this.stage ? [this.stage] : show === 'pods' ? [new Pods(run, words)] : [];
+    const burst = traffic === 'edge' && show !== 'pods' ? [new Burst(run, words)] : [];
+    const pictures: Part[] = [...burst, ...(this.stage ? [this.stage] : show === 'pods' ? [new Pods(run, words)] : [])];
     const lanes = this.lanes(show === 'one' ? [run.lane] : show === 'pods' ? [LOCAL, run.lane] : all);
     const others = show === 'one' && traffic === 'edge' ? this.lanes(all.filter((lane) => lane !== run.lane)) : null;
     const trend = show === 'compare' || others ? new TrendChart(run, words) : null;

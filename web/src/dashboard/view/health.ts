@@ -76,10 +76,10 @@ export class StoreCard {
 
   private tell(store: StoreStatus): void {
     const { words, facts, board } = this;
-    const { history, status } = board;
+    const { history } = board;
     const number = (n: number) => formatNumber(n);
     const closed = store.servers_up === store.servers;
-    facts.show('workers', words.workersUp, fill(words.nOf, { n: store.workers_up, of: status?.workers ?? 0 }), !store.up);
+    facts.show('workers', words.workersUp, fill(words.nOf, { n: store.workers_up, of: store.workers }), !store.up);
     const open = fill(words.breakerOpen, { n: store.servers - store.servers_up, of: store.servers });
     facts.show('breaker', words.breaker, closed ? words.breakerClosed : open, !closed);
     facts.show('opened', words.breakerOpened, number(store.breaker_opened));
@@ -87,9 +87,8 @@ export class StoreCard {
     facts.show('timeouts', words.timeouts, number(store.failures.timeout), history.trouble(Trouble.timeouts) > 0);
     const failures = store.failures.overflow + store.failures.breaker + store.failures.refused + store.failures.other;
     facts.show('failures', words.otherFailures, number(failures));
-    const fallback = history.trouble(Trouble.fallbacksAllowed) + history.trouble(Trouble.fallbacksDenied) > 0;
-    facts.show('fallbacksAllowed', words.fallbacksAllowed, number(store.fallbacks_allowed), fallback);
-    facts.show('fallbacksDenied', words.fallbacksDenied, number(store.fallbacks_denied), fallback);
+    facts.show('fallbacksAllowed', words.fallbacksAllowed, number(store.fallbacks_allowed), history.trouble(Trouble.fallbacksAllowed) > 0);
+    facts.show('fallbacksDenied', words.fallbacksDenied, number(store.fallbacks_denied), history.trouble(Trouble.fallbacksDenied) > 0);
     facts.show('checks', words.storeChecks, number(store.checks));
     facts.show('remembered', words.remembered, number(store.remembered));
     const connects = { n: number(store.connects), failed: number(store.connect_failures) };
