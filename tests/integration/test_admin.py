@@ -267,6 +267,19 @@ def test_what_others_put_into_redis_is_passed_over_and_the_stale_swept(redis_ser
     assert redis.call("HLEN", "laju:{!overrides}") == len(fields) - 1
 
 
+def test_ten_thousand_in_the_store_are_all_that_there_can_be(redis_server, serve):
+    redis = redis_server()
+    expires_ms = int(time.time() * 1000) + 3600_000
+    redis.call("HSET", "laju:{!overrides}", *[word for i in range(10_000) for word in (f"login:k{i}", f"50 60 {expires_ms}")])
+    server = serve({**SETTINGS, "store": {"redis": redis.url, "timeout": "2s"}}, admin=True)
+    within(PATIENCE_S, lambda: look(server, "login", "k9999")["override"] is not None)
+    body = {"limit": 7, "expires_in": "1h"}
+    with server.admin() as admin:
+        assert admin.exchange("PUT", "/v1/keys?rule=login&key=another", body).status == 409
+        assert admin.exchange("PUT", "/v1/keys?rule=login&key=k1", body).status == 200  # in the place of the one before
+    assert redis.call("HLEN", "laju:{!overrides}") == 10_000
+
+
 # ---- who is refused most ----
 
 def test_who_is_refused_most_is_told_and_secrets_are_not(serve):
