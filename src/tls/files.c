@@ -13,9 +13,19 @@ int laju_tls_refuse_file(char why[LAJU_TEXT_SIZE], const char *what, const char 
   return LAJU_ERR_SYSTEM;
 }
 
+/* Otherwise OpenSSL would ask the terminal for it, and all would wait. */
+static int no_passphrase(char *to, int size, int writing, void *unused) {
+  (void)to;
+  (void)size;
+  (void)writing;
+  (void)unused;
+  return -1;
+}
+
 int laju_tls_use_certificate(SSL_CTX *context, const char *cert, const char *key, char why[LAJU_TEXT_SIZE]) {
   if (key == NULL) key = cert;
   ERR_clear_error();
+  SSL_CTX_set_default_passwd_cb(context, no_passphrase);
   if (SSL_CTX_use_certificate_chain_file(context, cert) != 1) return laju_tls_refuse_file(why, "certificate", cert);
   if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1) return laju_tls_refuse_file(why, "key", key);
   if (SSL_CTX_check_private_key(context) != 1) return laju_tls_refuse_file(why, "key", key);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import socket
 import ssl
 import subprocess
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from server import PATIENCE_S, Server, run_laju
+from server import BINARY, PATIENCE_S, Server, free_port, run_laju
 from wire import Http, Resp
 
 
@@ -136,6 +137,20 @@ def test_files_that_do_not_do_are_told_at_the_start(authority, certificate, tmp_
     server = Server({"tls": {k: v.format(**names) for k, v in tls.items()}}).launch()
     assert server.wait() == 1
     assert why in server.log()
+
+
+def test_a_key_with_a_passphrase_is_refused_and_the_terminal_is_not_asked_for_it(authority, certificate, tmp_path):
+    openssl("pkey", "-in", certificate, "-aes128", "-passout", "pass:barley", "-out", tmp_path / "locked", cwd=tmp_path)
+    (tmp_path / "laju.yaml").write_text(
+        f"listen: {{http: '127.0.0.1:{free_port()}'}}\ntls: {{cert: {certificate}, key: {tmp_path}/locked}}\n")
+    terminal, own = pty.openpty()
+    try:
+        laju = subprocess.run(["setsid", "--ctty", BINARY, "serve", "--config", tmp_path / "laju.yaml"], stdin=own,
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+    finally:
+        os.close(terminal)
+        os.close(own)
+    assert laju.returncode == 1 and "cannot speak TLS" in laju.stderr and "locked" in laju.stderr
 
 
 def test_certificates_are_swapped_under_load(authority, tmp_path, key):
