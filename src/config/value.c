@@ -45,9 +45,22 @@ static size_t digits_at_start(const char *text, size_t len) {
   return at;
 }
 
+/* "1k" -> "1000"; NULL where there is no guess. */
+static const char *guess_count(char to[LAJU_SHOWN_SIZE], const char *text, size_t len) {
+  size_t digits = digits_at_start(text, len);
+  if (digits == 0 || digits > 9 || digits + 1 != len || text[0] == '0') return NULL;
+  const char *zeros = text[digits] == 'k' || text[digits] == 'K' ? "000" : text[digits] == 'M' ? "000000" : NULL;
+  if (zeros == NULL) return NULL;
+  snprintf(to, LAJU_SHOWN_SIZE, "%.*s%s", (int)digits, text, zeros);
+  return to;
+}
+
 int laju_value_count(const char *text, size_t len, uint64_t max, const char *allowed, uint64_t *out,
                      char why[LAJU_TEXT_SIZE]) {
-  if (!all_digits(text, len)) return laju_complain(why, text, len, "is not a whole number", NULL, allowed);
+  char guess[LAJU_SHOWN_SIZE];
+  if (!all_digits(text, len)) {
+    return laju_complain(why, text, len, "is not a whole number", guess_count(guess, text, len), allowed);
+  }
   /* YAML 1.1 reads 010 as 8, people read it as 10 */
   if (len > 1 && text[0] == '0') return laju_complain(why, text, len, "has a leading zero", NULL, allowed);
   uint64_t value = 0;
@@ -103,6 +116,23 @@ static const char *meant_unit(const char *unit, size_t len, const spelling *spel
   return NULL;
 }
 
+/* "1h30m" -> "90m" */
+static const char *guess_sum(char to[LAJU_SHOWN_SIZE], const char *text, size_t len) {
+  int64_t sum_us = 0, us;
+  char sum[24];
+  while (len > 0) {
+    size_t part = digits_at_start(text, len);
+    while (part < len && (text[part] < '0' || text[part] > '9')) part++;
+    if (laju_duration_parse(text, part, &us) < 0 || __builtin_add_overflow(sum_us, us, &sum_us)) return NULL;
+    text += part;
+    len -= part;
+  }
+  size_t sum_len = laju_duration_format(sum, sizeof sum, sum_us);
+  if (sum_us <= 0 || laju_duration_parse(sum, sum_len, &us) < 0) return NULL;
+  snprintf(to, LAJU_SHOWN_SIZE, "%.*s", (int)sum_len, sum);
+  return to;
+}
+
 /* "60" -> "60s", "1min" -> "1m", "m" -> "1m"; NULL where there is no guess. */
 static const char *guess_duration(char to[LAJU_SHOWN_SIZE], const char *text, size_t len) {
   int64_t us;
@@ -120,7 +150,7 @@ static const char *guess_duration(char to[LAJU_SHOWN_SIZE], const char *text, si
         snprintf(one, sizeof one, "%.*s%.*s", (int)digits, text, (int)(len - unit < 3 ? len - unit : 3), text + unit);
     if (laju_duration_parse(one, (size_t)joined, &us) == 0) return memcpy(to, one, sizeof one);
   }
-  if (meant == NULL) return NULL;
+  if (meant == NULL) return guess_sum(to, text, len);
   snprintf(to, LAJU_SHOWN_SIZE, "%.*s%s", (int)digits, text, meant);
   return to;
 }

@@ -79,7 +79,8 @@ static void what_nobody_can_guess_is_not_guessed(void **state) {
   assert_string_equal(duration_guess("soon"), "");
   assert_string_equal(duration_guess("-5s"), "");
   assert_string_equal(duration_guess("1month"), "");
-  assert_string_equal(duration_guess("1h30m"), "");
+  assert_string_equal(duration_guess("1h30m"), "90m");
+  assert_string_equal(duration_guess("1h30"), "");
   assert_string_equal(duration_guess("9999999999999999999"), "");
   assert_string_equal(size_guess("much"), "");
   assert_string_equal(size_guess(""), "");

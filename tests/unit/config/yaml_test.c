@@ -136,6 +136,10 @@ static void a_period_needs_its_unit_and_a_tick(void **state) {
       "rules:\n- {name: a, limit: 1, per: 2000001us}\n",
       "laju.yaml:2:28: rules[0].per: \"2000001us\" is divided by no tick (a power of ten of us, up to 100s, at most 1048576 "
       "in a period); did you mean \"2s\"? allowed: 1ms to 366d");
+  refused_as("rules: [{name: a, limit: 1, per: 1h30m}]\n",
+             "laju.yaml:1:34: rules[0].per: \"1h30m\" is not a duration; did you mean \"90m\"? ");
+  refused_as("rules: [{name: a, limit: 1k, per: 1m}]\n",
+             "laju.yaml:1:26: rules[0].limit: \"1k\" is not a whole number; did you mean \"1000\"? ");
   refused("rules:\n- {name: a, limit: 1, per: 367d}\n",
           "laju.yaml:2:28: rules[0].per: \"367d\" is out of range; allowed: 1ms to 366d");
 }
