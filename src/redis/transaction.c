@@ -160,6 +160,8 @@ int64_t laju_transaction_read_time(const redisReply *reply) {
   return read_decimal(reply->element[1], 999999, &us) ? seconds * 1000000 + us : -1;
 }
 
+#define COUNT_FAR (INT64_C(1) << 62) /* from here on tokens can be taken off and nothing overflows */
+
 /* A counter as it stands: below zero and above what a state holds it is no matter how far. */
 static bool read_count(const redisReply *reply, int64_t *out) {
   int64_t value = 0;
@@ -172,7 +174,7 @@ static bool read_count(const redisReply *reply, int64_t *out) {
   } else if (reply->type != REDIS_REPLY_NIL) {
     return false;
   }
-  *out = value;
+  *out = value < -COUNT_FAR ? -COUNT_FAR : value;
   return true;
 }
 

@@ -217,6 +217,9 @@ static void counters_out_of_all_bounds_refuse_or_are_none(void **unused) {
                    LAJU_TRANSACTION_DECIDED);
   assert_false(answer.decision.allowed);
   assert_int_equal(answer.found.window.curr, UINT32_MAX);
+  assert_int_equal(read_wire("*3\r\n" TIME ":-9223372036854775808\r\n:1\r\n", &ask, 1, &answer),
+                   LAJU_TRANSACTION_DECIDED);
+  assert_true(answer.decision.allowed);
   assert_int_equal(read_wire("*3\r\n" TIME ":-5\r\n:1\r\n", &ask, 1, &answer), LAJU_TRANSACTION_DECIDED);
   assert_int_equal(answer.decision.remaining, 9);
 }
