@@ -207,7 +207,7 @@ def test_pods_are_as_many_as_asked_for_and_of_the_algorithm_chosen(simulator):
 
 @pytest.mark.parametrize("algorithm", ["fixed-window", "sliding-window-log"])
 def test_the_boundary_burst_is_shown_beside_the_other_four(simulator, picture, algorithm):
-    page = simulator({"still": False, "size": {"width": 1320, "height": 892}}, algorithm=algorithm, limit=10, per="10s", speed=10)
+    page = simulator({"still": False, "size": {"width": 1320, "height": 1010}}, algorithm=algorithm, limit=10, per="10s", speed=10)
     page.do("boundary")
     own = ALGORITHMS.index(algorithm)
     page.expect_requests(2, 20)

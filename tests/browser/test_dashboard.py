@@ -194,6 +194,45 @@ def test_what_laju_does_not_take_is_said_beside_its_field(laju, dashboard):
     expect(card.locator("form")).to_have_count(0)
 
 
+def test_a_key_of_a_group_is_looked_up_in_its_group(serve, dashboard):
+    name = '<b>Åsa & 木</b>' * 25  # 500 bytes
+    rule = {"name": "seats", "limit": 5, "per": "1d", "key": "header:X-User", "group": "header:X-Tenant"}
+    with RedisServer() as redis:
+        laju = serve(rules=[rule], workers=1, store={"redis": redis.url})
+        with laju.http() as http:
+            for tenant, count in ("acme", 3), ("other", 1):
+                for _ in range(count):
+                    http.get("/auth", headers=[f"X-Tenant: {tenant}", f"X-User: {name}"])
+        board = dashboard(laju).open_live()
+        board.page.locator("#field-lookup-rule").select_option("seats")
+        for tenant, left in ("acme", "2 of 5 left"), ("other", "4 of 5 left"):
+            board.page.locator("#field-lookup-group").fill(tenant)
+            board.page.locator("#field-lookup-key").fill(name)
+            board.do("look-up")
+            card = board.page.locator(".watched").filter(has_text=f"group {tenant}")
+            expect(card.locator(".left").first).to_have_text(left)
+
+
+def test_an_override_of_a_masked_key_is_taken_away_by_who_looked_it_up(serve, dashboard):
+    laju = serve(rules=[{"name": "tight", "limit": 1, "per": "1d", "key": "header:X-Api-Key"}])
+    with laju.http() as http:
+        http.check("tight", "sk-live-0123456789abcdef")
+    board = dashboard(laju).open_live()
+    board.look_up("tight", "sk-live-0123456789abcdef")
+    card = board.page.locator(".watched")
+    board.open_override(card, limit=9, expires="1h")
+    expect(card).to_have_attribute("data-limit", "9")
+    board.page.reload()
+    board.expect_hearing("live")
+    row = board.page.locator("[data-override]")
+    expect(row).to_contain_text(re.compile("sk-l….*masked"))
+    expect(row.locator("[data-do=take-away]")).to_be_disabled()  # who has not got the key cannot name it
+    board.look_up("tight", "sk-live-0123456789abcdef")
+    row.locator("[data-do=take-away]").click()
+    expect(row).to_have_count(0)
+    expect(card).to_have_attribute("data-limit", "1")
+
+
 def test_a_hundred_keys_are_watched_and_the_oldest_goes(laju, dashboard):
     board = dashboard(laju).open_live()
     for first in 0, 50:
