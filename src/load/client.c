@@ -87,6 +87,8 @@ static ssize_t send_bytes(laju_load_client *client, const char *bytes, size_t le
 static void put_on_wire(laju_load_client *client, const char *bytes, size_t len) {
   bool behind = client->unsent.len > 0;
   ssize_t sent = behind ? 0 : send_bytes(client, bytes, len);
+  /* The reason is an alert that is there to be read; that it is the end is seen behind it. */
+  if (sent < 0 && client->tls != NULL && (errno == EPIPE || errno == ECONNRESET)) return;
   if (sent >= 0 && (size_t)sent < len) {
     laju_buffer_add(&client->unsent, bytes + sent, len - (size_t)sent);
     if (!behind) listen_for(client, UV_READABLE | UV_WRITABLE);
@@ -302,6 +304,7 @@ static void on_event(uv_poll_t *poll, int status, int events) {
     return;
   }
   if (status < 0) {
+    receive(client); /* what was said before that */
     lose(client, -status);
     return;
   }
