@@ -87,6 +87,8 @@ test('what is wrong is told while it is, the worst first', () => {
   assert.deepEqual(kinds(status(2, 0, 0, store({ failures: { ...STORE.failures, timeout: 4, refused: 1 } }))), ['storeSlow', 'storeRefuses']);
   assert.deepEqual(kinds(status(30, 0, 0, store({ failures: { ...STORE.failures, timeout: 4, refused: 1 } }))), []); // long ago
   assert.deepEqual(kinds(status(31, 0, 0, store({ up: false, workers_up: 1 }))), ['storePartly']);
+  const [partly] = alertsOf(status(31, 0, 0, store({ up: false, workers: 3, workers_up: 2 })), new History());
+  assert.equal(partly?.kind === 'storePartly' && partly.of, 3); // the admin door's is one of them
   const versions = [{ version: '1', count: 1 }, { version: '2', count: 3 }];
   assert.deepEqual(kinds(status(32, 0, 0, { stage: 'draining', ...store({ up: false, workers_up: 0, versions }) })), ['draining', 'storeDown', 'versions']);
   const full = { table: { ...status(0, 0).table, evicted_used: 7 }, connections: { open: 9, accepted: 9, refused: 2, closed: {} } };

@@ -17,6 +17,7 @@ test('a line tells its time in any of the ways there are', () => {
   assert.equal(parseLine('2025-10-10T13:55:36,25Z')?.atUs, AT_US + 250_000);
   assert.equal(parseLine(same[0] ?? '')?.client, '203.0.113.7');
   assert.equal(parseLine('1760104536')?.client, '');
+  assert.equal(parseLine('100000000000000000')?.atUs, 1e14); // nanoseconds, of 1973
 });
 
 test('a line that tells none is none', () => {
@@ -39,12 +40,14 @@ test('JSON and CSV name their fields as servers do', () => {
     [[1, 2], [{ client: '::1', count: 2 }], 3, ['{"ts"']]);
   assert.deepEqual(read('"a;b";time;ip\r\n"""; ";1;x\r\n;2;"x"\r\nonly\r\n'), [[1, 2], [{ client: 'x', count: 2 }], 3, ['only']]);
   assert.deepEqual(read('status,@timestamp\n200,1970-01-01T00:00:07Z\n'), [[7], [], 1, []]);
+  assert.deepEqual(read('"ip" , "ts"\n x , 8 \n"x" , "9" \n'), [[8, 9], [{ client: 'x', count: 2 }], 2, []]);
   assert.deepEqual(read('ip\ttime_local\n\nx\t01/Jan/1970:00:00:05 +0000'), [[5], [{ client: 'x', count: 1 }], 1, []]);
   assert.deepEqual(read('1\ntime,ip\n2\n'), [[1, 2], [], 3, ['time,ip']]); // only a first line names columns
 });
 
 test('a line without an end is no more than its beginning', () => {
   const traffic = new OwnTraffic();
+  traffic.feed('x - - [10/Oct/2025:13:55:36 +0000] '); // it would tell a time, were it not so long
   for (let i = 0; i < 5; i++) traffic.feed('1'.repeat(LINE_CHARS_MOST / 2));
   traffic.feed('\n7\n');
   assert.deepEqual([...traffic.timesOf(null)], [7e6]);
