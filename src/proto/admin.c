@@ -128,7 +128,7 @@ static laju_parsed parse(void *state, char *bytes, size_t len, laju_batch *batch
 static laju_problem problem_of(laju_change_result result) {
   if (result == LAJU_CHANGE_FULL)
     return laju_admin_problem(409, "there are 10000 overrides, which is all that there can be");
-  return laju_admin_problem(503, "the shared store did not answer; whether it has kept this is not known");
+  return laju_admin_problem(503, "the shared store did not answer; whether this has been done is not known");
 }
 
 /* The answer to a change that is done. */

@@ -53,11 +53,20 @@ static bool replace(laju_reload *reload, const char *cause, laju_config *fresh) 
   return true;
 }
 
+/* What is about to be read needs no second reading for having changed; what changes from now on does. */
+static void look_again_from_here(laju_reload *reload) {
+  if (reload->source->path == NULL) return;
+  reload->seen = laju_sighting_of(reload->source->path);
+  reload->is_overtaken = reload->is_asking;
+  uv_timer_stop(&reload->settle);
+}
+
 bool laju_reload_now(laju_reload *reload, const char *cause) {
   char why[LAJU_WHY_SIZE];
   laju_config fresh;
   if (reload->source == NULL) return refuse(reload, cause, "there is no file to read again");
   if (!can_read_again(reload->source->path, why)) return refuse(reload, cause, why);
+  look_again_from_here(reload);
   laju_config_init(&fresh);
   bool done = reload->source->load(reload->source->context, &fresh, why) < 0 ? refuse(reload, cause, why)
                                                                              : replace(reload, cause, &fresh);
@@ -105,7 +114,9 @@ static void on_looked(uv_fs_t *asking) {
   bool gone = asking->result < 0;
   uv_fs_req_cleanup(asking);
   reload->is_asking = false;
-  if (uv_is_closing((uv_handle_t *)&reload->settle)) return;
+  bool overtaken = reload->is_overtaken;
+  reload->is_overtaken = false;
+  if (overtaken || uv_is_closing((uv_handle_t *)&reload->settle)) return;
   if (!gone && !is_same(&now, &reload->seen)) {
     uv_timer_start(&reload->settle, on_settled, LAJU_RELOAD_SETTLE_MS, 0);
   }

@@ -28,8 +28,8 @@ struct laju_reload {
   const laju_source *source;  /* NULL: there is nothing to read again */
   const laju_config *running; /* the publisher keeps what a reload may change of it up to date; its rules are gone */
   uv_timer_t look, settle;
-  uv_fs_t asking; /* in flight while `is_asking` */
-  bool is_asking;
+  uv_fs_t asking;                 /* in flight while `is_asking` */
+  bool is_asking, is_overtaken;   /* overtaken: the file was read meanwhile, so the look is too old */
   laju_sighting seen;             /* the file as it was last looked at */
   _Atomic uint64_t done, refused; /* any thread may read them */
   laju_rule_names *names;         /* that the rules' numbers come from */
