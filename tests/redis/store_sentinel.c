@@ -179,69 +179,69 @@ static void a_failover_admits_again_at_most_what_was_lost(void **unused) {
   close_store();
 }
 
+/* A server of the test's own, and a sentinel that calls it the primary. */
+typedef struct pair {
+  redis_server redis;
+  char port_text[8];
+  sentinel_process sentinel;
+} pair;
+
+static void pair_start(pair *p, int quorum, const char *sentinel_lines) {
+  uint16_t port = port_take();
+  snprintf(p->port_text, sizeof p->port_text, "%u", port);
+  redis_start_with(&p->redis, (const char *const[]){"--port", p->port_text, "--bind", "127.0.0.1", NULL});
+  sentinel_start(&p->sentinel, port, quorum, sentinel_lines);
+}
+
+static void pair_stop(pair *p) {
+  sentinel_stop(&p->sentinel);
+  redis_stop(&p->redis);
+}
+
 /* The password is for the primary; a sentinel is told it if it asks. */
 static void a_sentinel_that_wants_the_password_gets_it(void **unused) {
   (void)unused;
-  redis_server locked;
-  char port[8];
-  sentinel_process guarded;
-  uint16_t number = port_take();
-  snprintf(port, sizeof port, "%u", number);
-  redis_start_with(&locked, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
-  freeReplyObject(redis_command(&locked, "CONFIG SET requirepass word"));
-  sentinel_start(&guarded, number, 1, "requirepass word\nsentinel auth-pass primary word");
+  pair locked;
+  pair_start(&locked, 1, "requirepass word\nsentinel auth-pass primary word");
+  freeReplyObject(redis_command(&locked.redis, "CONFIG SET requirepass word"));
 
   laju_store_options options = options_of("redis+sentinel://:word@localhost/primary");
-  options.url.places[0].port = guarded.port;
+  options.url.places[0].port = locked.sentinel.port;
   open_and_wait(options);
   errand e;
   assert_int_equal(check(&e, &load.rule, "laju:{x}:x", 1), LAJU_STORE_ANSWERED);
-  assert_int_equal(redis_integer(&locked, "DBSIZE"), 1);
+  assert_int_equal(redis_integer(&locked.redis, "DBSIZE"), 1);
   close_store();
-  sentinel_stop(&guarded);
-  redis_stop(&locked);
+  pair_stop(&locked);
 }
 
 /* Whatever a sentinel says: who is there is asked, too. */
 static void who_is_named_and_is_no_primary_is_not_believed(void **unused) {
   (void)unused;
-  redis_server named;
-  char port[8];
-  sentinel_process wrong;
-  uint16_t number = port_take();
-  snprintf(port, sizeof port, "%u", number);
-  redis_start_with(&named, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
-  freeReplyObject(redis_command(&named, "REPLICAOF 127.0.0.1 1"));
-  sentinel_start(&wrong, number, 1, "");
+  pair named;
+  pair_start(&named, 1, "");
+  freeReplyObject(redis_command(&named.redis, "REPLICAOF 127.0.0.1 1"));
 
   laju_store_options options = options_of("redis+sentinel://localhost/primary");
-  options.url.places[0].port = wrong.port;
+  options.url.places[0].port = named.sentinel.port;
   open_store(options);
   WAIT_FOR(strstr(laju_store_why(the_store), "is no primary") != NULL);
   errand e;
   assert_int_equal(check(&e, &load.rule, "laju:{x}:x", 1), LAJU_STORE_FAILED);
-  freeReplyObject(redis_command(&named, "REPLICAOF NO ONE"));
+  freeReplyObject(redis_command(&named.redis, "REPLICAOF NO ONE"));
   WAIT_FOR(check(&e, &load.rule, "laju:{x}:x", 1) == LAJU_STORE_ANSWERED);
   close_store();
-  sentinel_stop(&wrong);
-  redis_stop(&named);
+  pair_stop(&named);
 }
 
 /* One sentinel each calls a primary of its own by the same name; none can do a failover. */
-static struct {
-  redis_server redis;
-  char port_text[8];
-  sentinel_process sentinel;
-} apart[2];
+static pair apart[2];
 
 static void start_apart(const char *first_epoch, const char *second_epoch) {
   for (size_t i = 0; i < 2; i++) {
-    char epoch[64], *port = apart[i].port_text;
-    uint16_t number = port_take();
-    snprintf(port, sizeof apart[i].port_text, "%u", number);
+    char epoch[64];
     snprintf(epoch, sizeof epoch, "sentinel config-epoch primary %s", i == 0 ? first_epoch : second_epoch);
-    redis_start_with(&apart[i].redis, (const char *const[]){"--port", port, "--bind", "127.0.0.1", NULL});
-    sentinel_start(&apart[i].sentinel, number, 5, epoch);
+    pair_start(&apart[i], 5, epoch);
   }
   laju_store_options options = options_of("redis+sentinel://localhost,localhost/primary");
   for (size_t i = 0; i < 2; i++) options.url.places[i].port = apart[i].sentinel.port;
@@ -251,10 +251,7 @@ static void start_apart(const char *first_epoch, const char *second_epoch) {
 static int stop_apart(void **unused) {
   (void)unused;
   close_store();
-  for (size_t i = 0; i < 2; i++) {
-    sentinel_stop(&apart[i].sentinel);
-    redis_stop(&apart[i].redis);
-  }
+  for (size_t i = 0; i < 2; i++) pair_stop(&apart[i]);
   return 0;
 }
 

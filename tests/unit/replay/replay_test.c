@@ -56,7 +56,7 @@ static void add(void) {
   assert_true(laju_replay_add(replay, &access));
 }
 
-static void gets(const char *address, int64_t time_us, const char *target) {
+static void visits(const char *address, int64_t time_us, const char *target) {
   from(address, time_us, "GET", target);
   add();
 }
@@ -77,9 +77,9 @@ static void rule_is(size_t i, uint64_t checks, uint64_t admitted, uint64_t refus
 static void the_third_of_two_is_refused_until_the_period_is_over(void **state) {
   (void)state;
   begin("- {name: r, algorithm: fixed-window, limit: 2, per: 10s}\n");
-  for (int i = 0; i < 3; i++) gets("192.0.2.1", AT + i, "/");
-  gets("192.0.2.2", AT + 3, "/");
-  gets("192.0.2.1", AT + 10 * SECOND, "/");
+  for (int i = 0; i < 3; i++) visits("192.0.2.1", AT + i, "/");
+  visits("192.0.2.2", AT + 3, "/");
+  visits("192.0.2.1", AT + 10 * SECOND, "/");
   totals(5, 4, 1);
   rule_is(0, 5, 4, 1);
   assert_int_equal(tally->rules[0].first_refused_us, AT + 2);
@@ -95,11 +95,11 @@ static void of_several_rules_all_are_charged_or_none(void **state) {
   begin(
       "- {name: all, algorithm: fixed-window, limit: 3, per: 1d}\n"
       "- {name: login, match: {path: /login}, algorithm: fixed-window, limit: 1, per: 1d}\n");
-  gets("192.0.2.1", AT, "/login");
-  gets("192.0.2.1", AT, "/login"); /* refused by login: all is not charged */
-  gets("192.0.2.1", AT, "/");
-  gets("192.0.2.1", AT, "/");
-  gets("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/login");
+  visits("192.0.2.1", AT, "/login"); /* refused by login: all is not charged */
+  visits("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
   totals(5, 3, 2);
   rule_is(0, 5, 4, 1); /* each by its own decision */
   rule_is(1, 2, 1, 1);
@@ -109,8 +109,8 @@ static void of_several_rules_all_are_charged_or_none(void **state) {
 static void a_shadow_rule_refuses_nothing_and_is_counted(void **state) {
   (void)state;
   begin("- {name: r, limit: 1, per: 1d, shadow: true}\n");
-  gets("192.0.2.1", AT, "/");
-  gets("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
   totals(2, 2, 0);
   rule_is(0, 2, 1, 1);
   assert_int_equal(tally->timeline.steps[0].refused, 0);
@@ -120,8 +120,8 @@ static void a_shadow_rule_refuses_nothing_and_is_counted(void **state) {
 static void a_request_under_no_rule_is_admitted(void **state) {
   (void)state;
   begin("- {name: r, match: {path: /api/*}, limit: 0, per: 1d}\n");
-  gets("192.0.2.1", AT, "/other");
-  gets("192.0.2.1", AT, "/x/../%61pi//y"); /* is /api/y */
+  visits("192.0.2.1", AT, "/other");
+  visits("192.0.2.1", AT, "/x/../%61pi//y"); /* is /api/y */
   totals(2, 1, 1);
   assert_int_equal(tally->unmatched, 1);
   finish();
@@ -150,9 +150,9 @@ static void overrides_exemptions_and_costs_count(void **state) {
   begin(
       "- {name: r, algorithm: token-bucket, limit: 10, per: 1d, cost: 5, exempt: [192.0.2.9],\n"
       "   overrides: [{key: 192.0.2.2, limit: 5}]}\n");
-  for (int i = 0; i < 3; i++) gets("192.0.2.1", AT, "/"); /* two pass */
-  for (int i = 0; i < 2; i++) gets("192.0.2.2", AT, "/"); /* one does */
-  for (int i = 0; i < 9; i++) gets("192.0.2.9", AT, "/");
+  for (int i = 0; i < 3; i++) visits("192.0.2.1", AT, "/"); /* two pass */
+  for (int i = 0; i < 2; i++) visits("192.0.2.2", AT, "/"); /* one does */
+  for (int i = 0; i < 9; i++) visits("192.0.2.9", AT, "/");
   totals(14, 12, 2);
   rule_is(0, 14, 12, 2);
   assert_int_equal(tally->rules[0].keys_refused, 2);
@@ -168,7 +168,7 @@ static void headers_of_the_log_make_keys(void **state) {
     header("Cookie", "a=b; s=1");
     add();
   }
-  gets("192.0.2.1", AT, "/"); /* has neither: the rule does not apply */
+  visits("192.0.2.1", AT, "/"); /* has neither: the rule does not apply */
   totals(3, 2, 1);
   assert_int_equal(tally->unmatched, 1);
   assert_memory_equal(tally->refused_keys.entries[0].key, "k:1", 3);
@@ -178,7 +178,7 @@ static void headers_of_the_log_make_keys(void **state) {
 static void what_is_missing_may_be_denied(void **state) {
   (void)state;
   begin("- {name: r, key: header:x-key, missing: deny, limit: 5, per: 1d}\n");
-  gets("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
   totals(1, 0, 1);
   rule_is(0, 0, 0, 0);
   assert_int_equal(tally->rules[0].missing, 1);
@@ -221,7 +221,7 @@ static void more_than_16_rules_are_an_error_as_at_the_door(void **state) {
     strncat(rules, line, sizeof rules - strlen(rules) - 1);
   }
   begin(rules);
-  gets("192.0.2.1", AT, "/");
+  visits("192.0.2.1", AT, "/");
   totals(1, 0, 1);
   assert_int_equal(tally->crowded, 1);
   finish();
@@ -230,9 +230,9 @@ static void more_than_16_rules_are_an_error_as_at_the_door(void **state) {
 static void a_late_line_is_decided_at_the_latest_time(void **state) {
   (void)state;
   begin("- {name: r, algorithm: fixed-window, limit: 1, per: 1s}\n");
-  gets("192.0.2.1", AT + 5 * SECOND, "/");
-  gets("192.0.2.1", AT + 3 * SECOND, "/"); /* within the second of the one before */
-  gets("192.0.2.1", AT + 6 * SECOND, "/");
+  visits("192.0.2.1", AT + 5 * SECOND, "/");
+  visits("192.0.2.1", AT + 3 * SECOND, "/"); /* within the second of the one before */
+  visits("192.0.2.1", AT + 6 * SECOND, "/");
   totals(3, 2, 1);
   assert_int_equal(tally->late, 1);
   assert_int_equal(tally->late_max_us, 2 * SECOND);
@@ -242,8 +242,8 @@ static void a_late_line_is_decided_at_the_latest_time(void **state) {
 static void a_line_of_more_than_an_hour_before_is_not_replayed(void **state) {
   (void)state;
   begin("- {name: r, limit: 1, per: 1s}\n");
-  gets("192.0.2.1", AT, "/");
-  gets("192.0.2.2", AT - 3600 * SECOND, "/");
+  visits("192.0.2.1", AT, "/");
+  visits("192.0.2.2", AT - 3600 * SECOND, "/");
   from("192.0.2.3", AT - 3600 * SECOND - 1, "GET", "/");
   assert_false(laju_replay_add(replay, &access));
   totals(2, 2, 0);
@@ -253,7 +253,7 @@ static void a_line_of_more_than_an_hour_before_is_not_replayed(void **state) {
 static void a_thousand_at_one_time_are_all_decided(void **state) {
   (void)state;
   begin("- {name: r, algorithm: fixed-window, limit: 300, per: 1d}\n");
-  for (int i = 0; i < 1000; i++) gets("192.0.2.1", AT, "/");
+  for (int i = 0; i < 1000; i++) visits("192.0.2.1", AT, "/");
   totals(1000, 300, 700);
   assert_int_equal(tally->timeline.worst.refused, 700);
   finish();
@@ -265,10 +265,10 @@ static void history_has_what_the_rules_numbers_decided(void **state) {
       "memory: 1MiB\nrules:\n- {name: r, limit: 10, per: 1d, exempt: [192.0.2.9],\n"
       "   overrides: [{key: 192.0.2.2, limit: 5}]}\n",
       NULL, true);
-  gets("192.0.2.1", AT, "/");
-  gets("192.0.2.2", AT, "/");
-  gets("192.0.2.9", AT, "/");
-  gets("192.0.2.1", AT + 1, "/");
+  visits("192.0.2.1", AT, "/");
+  visits("192.0.2.2", AT, "/");
+  visits("192.0.2.9", AT, "/");
+  visits("192.0.2.1", AT + 1, "/");
   laju_replay_finish(replay);
   assert_int_equal(laju_replay_history(replay)->key_count, 1);
   assert_int_equal(laju_replay_history(replay)->word_count, 8);
@@ -281,7 +281,7 @@ static void a_table_that_is_too_small_tells_whom_it_forgot(void **state) {
   begin("- {name: r, limit: 1, per: 1d}\n");
   for (int i = 0; i < 200000; i++) {
     snprintf(address, sizeof address, "10.%d.%d.%d", i >> 16, i >> 8 & 255, i & 255);
-    gets(address, AT, "/");
+    visits(address, AT, "/");
   }
   totals(200000, 200000, 0);
   assert_true(tally->table.evicted_used > 100000);
